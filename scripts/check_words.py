@@ -49,9 +49,8 @@ FUNCTION_WORDS = set("""
 WHO = re.compile(r"(?:\b([\w'-]+)[ \n])?\b(who|whoever|whom)\b", re.IGNORECASE)
 
 
-# Sources whose comments are checked. The protocol, the simulator and the engine are still to come.
-COMMENTED = ("include/", "src/base/", "src/bootstrap/", "src/frontend/", "src/membership/", "src/platform/", "src/tools/",
-             "src/transport/")
+# Sources whose comments are checked.
+COMMENTED = ("include/", "src/", "bench/", "tests/", "examples/")
 # Words of these comments that are names in the code: take_news(), attend(), meet(), the departure of a barrier.
 NAMES = re.compile(r"\b(?:news|attends?|meets?|departures?)\b", re.IGNORECASE)
 COMMENT = re.compile(r"""(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|//[^\n]*|/\*.*?\*/""", re.DOTALL)

@@ -1,5 +1,6 @@
-// A lock that all nodes want: how long the hand-off takes, how even it is, and who overtakes whom.
-// Prints one line of key=value pairs. Usage: terrane run -n 8 terrane_bench_lock_rows [--times N]
+// A lock that all nodes want: how long the hand-off takes, how even it is, and which node overtakes
+// which. Prints one line of key=value pairs. Usage: terrane run -n 8 terrane_bench_lock_rows
+// [--times N]
 #include <terrane/pages.h>
 
 #include <algorithm>

@@ -37,7 +37,7 @@ using terrane::platform::now_ns;
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPages = 256;              // a sample is a mean over these
-constexpr std::size_t kReplyBytes = kPage + 24;  // a page and what stands before it
+constexpr std::size_t kReplyBytes = kPage + 24;  // a page and the header before it
 constexpr std::size_t kTracked = 4096;           // pages of the barrier row
 constexpr std::size_t kScPages = 64;             // with sequential consistency
 
@@ -94,7 +94,8 @@ class Rows {
   }
 
  private:
-  // Apart every page is a miss of its own; forwards a miss brings what was needed with it before.
+  // Apart: every page is a miss of its own. Forwards: a miss prefetches the pages that were used
+  // after it before.
   enum class Order { kApart, kApartCold, kForwards };
 
   [[noreturn]] static void fail(const std::string& why) {
@@ -122,8 +123,8 @@ class Rows {
     terrane_barrier();
   }
 
-  // Node 1 between two meetings: it waits in the barrier and polls, or computes until node 0 must
-  // be done.
+  // Node 1 between two barriers of arrange_meeting(): it waits in the barrier and polls, or
+  // computes until node 0 must be done.
   void home_passes_time() {
     if (partner_) {
       if (node_ == 1) partner_->pass_time();

@@ -117,8 +117,8 @@ double measure(const Pattern& pattern, std::uint8_t* pages, std::uint32_t& round
   return static_cast<double>(now_ns() - from) / kRounds / 1e3;
 }
 
-// Of a region of its own, after as many rounds in which its copies find their ways: what readers
-// keep and renew of one kind would be paid in the barriers of the next.
+// Measures in a region of its own, after as many rounds in which its copies settle: otherwise
+// copies that readers keep and refresh for one kind would cost time in the barriers of the next.
 double measure_alone(const Pattern& pattern, const Kind& kind) {
   auto* pages = static_cast<std::uint8_t*>(terrane_alloc_all(kPages * kPage, &kind.options));
   if (pages == nullptr) {

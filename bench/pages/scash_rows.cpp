@@ -53,7 +53,8 @@ double page_transmission(int rounds) {
   return median(samples);
 }
 
-// The others read what is mapped to the master; nothing is written, so the barrier brings no news.
+// The others read blocks that are mapped to the master. Nothing is written, so the barrier carries
+// no notices.
 double reading(int rounds, bool barrier) {
   int* array = allocate(kPages * 8, TERRANE_HOMES_BLOCK, 0);
   std::vector<double> samples;

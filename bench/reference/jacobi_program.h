@@ -13,7 +13,7 @@ typedef struct jacobi_options {
   size_t iterations; /* of one run */
   size_t repeat;     /* runs in one process */
   size_t threads;    /* of this process; programs without threads refuse other values than 1 */
-  jacobi_init init;  /* who fills the grid: every worker its own rows, or worker 0 all of them */
+  jacobi_init init;  /* every worker fills its own rows of the grid, or worker 0 all of them */
   int trace;         /* print every iteration's time too */
 } jacobi_options;
 

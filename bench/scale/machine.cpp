@@ -152,7 +152,7 @@ void Machine::post(std::uint32_t from, std::uint32_t to, std::vector<std::byte> 
   happen(receiver.in_free, to, number, true);
 }
 
-// A waiting thread polls; who computes is interrupted.
+// A waiting thread polls; a computing thread is interrupted.
 void Machine::arrive(std::uint32_t number) {
   const Message& message = messages_[number];
   Node& node = *nodes_[message.to];

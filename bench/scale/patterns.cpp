@@ -127,7 +127,7 @@ class Broadcast final : public Pattern {
   }
 };
 
-// Pages that go round under locks, one for each 8 nodes, who add to it in turn.
+// Pages that go round under locks, one for each 8 nodes, which add to it in turn.
 class Migratory final : public Pattern {
  public:
   std::uint64_t pages(std::uint32_t nodes) const override { return (nodes + 7) / 8; }

@@ -34,7 +34,7 @@ class Pattern {
                          std::vector<Op>& ops) const = 0;
 };
 
-inline constexpr std::uint32_t kPageWords = 8;  // simulated; each stands for 512 bytes
+inline constexpr std::uint32_t kPageWords = 8;  // simulated; each represents 512 bytes
 
 // "barrier", "stencil", "transpose", "tree", "update" (a tree whose upper pages are updated),
 // "broadcast", "migratory", "producer" ..., or one of the next; nullptr: unknown.

@@ -118,7 +118,7 @@ class Machine::Steps {
     return 10;
   }
 
-  // One thread a node: nobody stands between two of these when another looks.
+  // Each node has one thread: none is between two of these when another node looks.
   std::optional<double> perform(protocol::CountFlush&) { return 10; }
   std::optional<double> perform(protocol::LoadFlushing&) { return 10; }
   std::optional<double> perform(protocol::CountGiving&) { return 10; }

@@ -27,7 +27,7 @@ void get(void* here, std::size_t bytes) {
   MPI_Win_flush(1, window);
 }
 
-// A put needs no flush to be begun, as shmem_p does not; what a get brings does.
+// A put needs no flush to begin, as shmem_p does not; the value of a get needs one.
 void measure_words() {
   static long here = 1, one = 1, before = 0;
   std::vector<Row> rows;

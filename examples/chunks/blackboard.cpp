@@ -1,5 +1,5 @@
-// A blackboard of sensors: each node measures some, every node hears of all, and who comes late
-// reads what is there. Usage: terrane run -n 4 blackboard [READINGS]
+// A blackboard of sensors: each node measures some, every node hears of all, and a node that joins
+// late reads what is there. Usage: terrane run -n 4 blackboard [READINGS]
 #include <atomic>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // A pipeline with two buffers between its stages: one makes frames, one filters them, one adds them
-// up. While a stage works on a frame the one before fills the next; who is slow slows the others,
+// up. While a stage works on a frame the one before fills the next. A slow stage slows the others,
 // and no frame is lost. Usage: terrane run -n 3 pipeline [FRAMES [WIDTH HEIGHT]]
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// A work queue: nodes take pieces of work until none is left; who is faster takes more.
+// A work queue: nodes take pieces of work until none is left; a faster node takes more.
 // Usage: terrane run -n 4 queue [LIMIT]    counts the primes below LIMIT
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 using namespace terrane::chunks;
 
-// The queue is one chunk: whoever has a scope of it has it alone.
+// The queue is one chunk: a node that has a scope of it has it alone.
 struct Queue {
   long next;    // the first number that nobody has taken
   long done;    // how many numbers are done
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   }
   std::printf("node %d did %ld pieces\n", job.node(), pieces);
 
-  // Whoever did the last piece publishes the sum.
+  // The node that did the last piece publishes the sum.
   const long primes = result.subscribe().take()[0];
   if (job.node() != 0) return 0;
   const bool right = primes == sieve(limit);

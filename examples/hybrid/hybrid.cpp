@@ -1,7 +1,7 @@
-// All three interfaces in one program: heat in a square plate whose upper edge is hot. The plate
-// lies in shared pages, OpenSHMEM tells how much a sweep has changed anywhere, and chunks carry the
-// mean of each row to node 0 while the computation goes on. At the end node 0 looks whether all of
-// them tell the same. Usage: terrane run -n 4 hybrid [SIZE [SWEEPS]]
+// All three interfaces in one program: heat in a square plate whose upper edge is heated. The
+// plate lies in shared pages, OpenSHMEM reports how much a sweep has changed anywhere, and chunks
+// carry the mean of each row to node 0 while the computation goes on. At the end node 0 checks
+// whether all of them report the same. Usage: terrane run -n 4 hybrid [SIZE [SWEEPS]]
 #include <shmem.h>
 #include <terrane/pages.h>
 

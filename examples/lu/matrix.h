@@ -19,7 +19,7 @@ struct Matrix {
   std::uint32_t size = 0;
   std::vector<Entry> entries;
 
-  // Brings entries that came in any order into this form; several of one place are added up.
+  // Puts entries that came in any order into this form; several of one place are added up.
   void sort_and_merge();
 };
 

@@ -43,7 +43,8 @@ void fill_panels(const Matrix& matrix, const Panel* panels);
 void factor_panel(const Shape& shape, std::uint32_t k, const Panel& panel);
 
 // What the factored panel k means to a panel to its right: exchanges rows, solves for U, subtracts
-// L U from the rows below. Each element sees the same operations in the same order whoever calls.
+// L U from the rows below. Each element sees the same operations in the same order, whichever
+// thread calls.
 void update_panel(const Shape& shape, std::uint32_t k, const Panel& factored, const Panel& panel);
 
 }  // namespace lu

@@ -32,7 +32,7 @@ Failure damaged_png(const std::string& path, const char* reason) {
   return Failure{path + ": is truncated or damaged (" + reason + "); copy the picture anew"};
 }
 
-// The IHDR chunk stands first: width, height, depth. Checked before libpng, which reports a zero
+// The IHDR chunk comes first: width, height, depth. Checked before libpng, which reports a zero
 // size as damage.
 Outcome<> check_header(const std::string& path, const Bytes& bytes) {
   constexpr std::size_t kHeaderBytes = 8 + 8 + 13;

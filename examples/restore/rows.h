@@ -24,7 +24,7 @@ struct Span {
 // A picture to restore, its bytes in shared or private memory of the caller.
 struct Damaged {
   std::uint32_t width, height, channels;
-  const std::uint8_t* samples;  // interleaved; what stands under the damage does not matter
+  const std::uint8_t* samples;  // interleaved; the samples under the damage do not matter
   const std::uint8_t* mask;
 
   std::size_t row_samples() const { return std::size_t{width} * channels; }

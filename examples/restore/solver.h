@@ -21,7 +21,7 @@ struct Convergence {
   bool converged = false;
 };
 
-// Told after every convergence test.
+// Called after every convergence test.
 using Watcher = std::function<void(const Convergence&)>;
 
 // Jacobi iterations over the caller's rows until all workers' rows have converged. The solution is

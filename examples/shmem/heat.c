@@ -1,6 +1,6 @@
-/* Heat in a square plate whose upper edge is hot: explicit steps on a grid whose rows are spread
+/* Heat in a square plate whose upper edge is heated: explicit steps on a grid whose rows are spread
  * over the PEs. After each step a PE puts its outer rows into its neighbours' memory, each with a
- * signal; nobody waits for anybody else, and there is no barrier.
+ * signal; a PE waits for nothing else, and there is no barrier.
  * Usage: oshrun -n 4 heat [--size N] [--steps N] */
 #include "support.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* What the examples share: options, ends with a sentence, time, random numbers. All PEs call these
- * functions alike, after shmem_init. */
+ * functions in the same way, after shmem_init. */
 
 /* Ends the job on all PEs with this status; PE 0 says why, in one sentence. */
 static inline void end_job(int status, const char* format, ...) {

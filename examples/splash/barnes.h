@@ -11,7 +11,7 @@ struct body {
   double acceleration[3];
   double mass;
   long work;   /* how many bodies and cells acted on it in the last step */
-  long number; /* who it is: bodies move in memory */
+  long number; /* identifies it: bodies move in memory */
 };
 
 /* A cube of space. A leaf has bodies; any other node has children, NULL where there is no body. */

@@ -55,7 +55,7 @@ struct JobMap {
   std::vector<std::string> clusters = {};
   std::vector<std::uint32_t> cluster_of = {};
   std::vector<ClusterLink> links = {};
-  GatewayRoutes routes = {};  // as the host that this map is told to needs them
+  GatewayRoutes routes = {};  // as the host that receives this map needs them
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(host_of.size()); }
   std::uint32_t nodes_on(std::uint32_t host) const;

@@ -10,8 +10,9 @@ namespace terrane::routing {
 
 using Bytes = std::span<const std::byte>;
 
-// Who a frame is for, in the network that the gateways of a job form. Nodes have their numbers; the
-// engine of each host, each gateway and the hub have addresses of their own.
+// The address of a sender or receiver of frames, in the network that the gateways of a job form.
+// Nodes have their numbers; the engine of each host, each gateway and the hub have addresses of
+// their own.
 struct Address {
   std::uint32_t value = 0;
 
@@ -29,21 +30,21 @@ struct Address {
 
 enum class FrameKind : std::uint8_t {
   kData = 1,   // a message of the pair (from, to), or a part of one
-  kBye = 2,    // the sender has sent all to this receiver, and goes
-  kTaken = 3,  // the receiver (from) has taken all up to `position` of the pair (to, from)
-  kReach = 4,  // to a neighbour: ReachEntry of what has changed; from: itself
-  kBeat = 5,   // to a neighbour: nothing but a sign of life
-  kLinks = 6,  // from gateway to gateway: Links of one gateway, and its neighbours' addresses
+  kBye = 2,    // the sender has sent everything to this receiver, and may end
+  kTaken = 3,  // the receiver (`from`) has taken everything before `position` of pair (to, from)
+  kReach = 4,  // to a neighbour: a ReachEntry for each change; `from`: the gateway itself
+  kBeat = 5,   // to a neighbour: only shows that the sender is alive
+  kLinks = 6,  // from gateway to gateway: the Links of one gateway, and its neighbours' addresses
 };
 
-// What is sent on every connection of the network: a header, then the payload, then zeros up to a
-// multiple of 8 bytes. All ends are of the same build's wire version, on machines of the same byte
-// order.
+// The header of a frame. A frame is a header, the payload, and zeros up to a multiple of 8 bytes;
+// on every connection of the network nothing else is sent. All ends have the same wire version and
+// the same byte order.
 struct FrameHeader {
   std::uint32_t payload_bytes = 0;
   FrameKind kind{};
-  std::uint8_t hops = 0;  // gateways that it has passed
-  std::uint16_t tag = 0;  // kData: of the message, for its receiver
+  std::uint8_t hops = 0;  // gateways that the frame has passed
+  std::uint16_t tag = 0;  // kData: the message's tag, for its receiver
   Address from, to;
   // kData, kBye: bytes of the pair's frames before this one, headers and padding included.
   std::uint64_t position = 0;
@@ -51,16 +52,19 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32);
 
-// A change of what can be reached through the gateway that tells of it.
+// A change of what can be reached through the gateway that sends it.
 struct ReachEntry {
   Address address;
-  std::uint8_t hops = 0;   // gateways on the way, this one included; kUnreachable: none leads there
-  std::uint8_t again = 0;  // 1: frames on their way to it may have been lost; send them again
+  std::uint8_t hops = 0;   // gateways on the way, the sender included; kUnreachable: there is no
+                           // way
+  std::uint8_t again = 0;  // 1: frames under way to it may have been lost, and have to be sent
+                           // again
   std::uint16_t unused = 0;
 };
 static_assert(sizeof(ReachEntry) == 8);
 
-// What a gateway knows of one, which may be another; the neighbours' addresses follow, in order.
+// What the sender knows of the links of `gateway`, which may be itself or another one. The
+// addresses of that gateway's neighbours follow, sorted.
 struct Links {
   Address gateway;
   std::uint32_t unused = 0;
@@ -70,7 +74,7 @@ static_assert(sizeof(Links) == 16);
 
 inline constexpr std::uint8_t kUnreachable = 16;
 inline constexpr std::uint32_t kMaxPayloadBytes = 64 * 1024;
-// Addresses that one neighbour may tell of: more is no network of a job.
+// The most peers that an end accepts; no network of a job has more.
 inline constexpr std::size_t kMaxAddresses = 1 << 16;
 
 // Bytes that a frame takes in its stream.
@@ -78,7 +82,7 @@ constexpr std::uint64_t frame_bytes(std::uint32_t payload_bytes) {
   return sizeof(FrameHeader) + ((std::uint64_t{payload_bytes} + 7) & ~std::uint64_t{7});
 }
 
-// Whether a header can be one, by itself: to be asked before its payload is awaited.
+// Whether the header by itself is valid; the caller asks before it waits for the payload.
 constexpr bool is_frame(const FrameHeader& header) {
   std::uint32_t bytes = header.payload_bytes;
   if (bytes > kMaxPayloadBytes || header.position % 8 != 0 || header.position >> 62 != 0)
@@ -106,8 +110,8 @@ inline void append_frame(std::vector<std::byte>& out, const FrameHeader& header,
   out.resize(out.size() + (-payload.size() & 7));
 }
 
-// Rendezvous hashing (Thaler, Ravishankar 1998): of ways that are as short, the one of the highest
-// score for the two is taken, so that several ways share the work.
+// Rendezvous hashing (Thaler, Ravishankar 1998): of equally short ways the one with the highest
+// score for the two addresses is taken, so that several ways share the load.
 constexpr std::uint64_t score(Address self, Address other, std::uint32_t way) {
   std::uint64_t z =
       (std::uint64_t{self.value} << 32 | other.value) + (way + 1) * 0x9e3779b97f4a7c15u;

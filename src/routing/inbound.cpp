@@ -30,7 +30,7 @@ bool Inbound::frame(const FrameHeader& header, Bytes payload, Receiver& receiver
     mark(Mark::kDuplicateDropped);
     if (mutant(Mutant::kDuplicateDelivered) && header.kind == FrameKind::kData && header.rest == 0)
       receiver.message(header.from, header.tag, payload);
-    // What it was told before may have been lost.
+    // The position that was sent to the peer before may have been lost.
     tell(header.from, peer);
     return true;
   }
@@ -64,7 +64,7 @@ void Inbound::take(Peer& peer, const FrameHeader& header, Bytes payload, Receive
     receiver.message(header.from, header.tag, payload);
     return;
   }
-  // Grows as bytes come, not as the header says.
+  // Grows with the bytes that have come, not by the length in the header.
   peer.message.insert(peer.message.end(), payload.begin(), payload.end());
   peer.tag = header.tag;
   peer.rest = header.rest;

@@ -10,18 +10,20 @@
 namespace terrane::routing {
 inline namespace TERRANE_ROUTING_VARIANT {
 
-// What an end of the network receives: puts each peer's frames together again to messages, each
-// once and in order. By the thread that delivers, which need not be the one that sends (Outbound).
+// The receiving side of an end of the network: joins each peer's frames into messages, and delivers
+// each message once and in order. The delivering thread uses it, which need not be the thread that
+// sends (Outbound).
 class Inbound {
  public:
-  // Called inside of frame(); the bytes are valid during the call.
+  // Called inside frame(); the bytes are valid during the call.
   class Receiver {
    public:
     virtual ~Receiver() = default;
     virtual void message(Address from, std::uint16_t tag, Bytes message) = 0;
     virtual void bye(Address from) = 0;
-    // The peer's frames contradict each other. Nothing of it is delivered any more, nor said to be
-    // taken: it is to be given up (Outbound::lose). Its way is not to blame.
+    // The peer's frames contradict each other. No more of its frames are delivered or confirmed as
+    // taken; the caller has to give the peer up (Outbound::lose). The way that they came on is not
+    // closed.
     virtual void broken(Address from) = 0;
   };
   struct Taken {
@@ -29,29 +31,30 @@ class Inbound {
     std::uint64_t position;
   };
 
-  // `window`: as of the peers' Outbound.
+  // `window`: the same as in the Outbound of the peers.
   Inbound(Address self, std::uint64_t window);
 
-  // Of kind kData or kBye. False: it makes no sense, and its way is to be closed. Frames that came
-  // before are dropped, as are those behind a gap (they come again).
+  // A frame of kind kData or kBye has come. False: it is malformed, and the caller has to close its
+  // way. A frame that came before is dropped, and a frame behind a gap, which its sender sends
+  // again.
   bool frame(const FrameHeader& header, Bytes payload, Receiver& receiver);
-  // Positions to be told to peers (Outbound::tell_taken), since the last call.
+  // Positions that have to be sent to peers (Outbound::tell_taken), collected since the last call.
   std::vector<Taken> take_taken();
 
  private:
-  static constexpr std::size_t kKeptCapacity = 1 << 20;  // of an empty buffer
+  static constexpr std::size_t kKeptCapacity = 1 << 20;  // of an empty buffer, in bytes
 
   struct Peer {
-    std::uint64_t position = 0;  // all before has been taken
-    std::uint64_t told = 0;      // and so much was given to take_taken()
-    bool tells = false;          // it is in tells_
+    std::uint64_t position = 0;  // everything before it has been taken
+    std::uint64_t told = 0;      // the last position that take_taken() has returned
+    bool tells = false;          // the peer is in tells_
     bool broken = false, bye = false;
-    std::uint16_t tag = 0;           // of the message that comes in several frames
-    std::uint64_t rest = 0;          // bytes that are missing of it; 0: there is none
-    std::vector<std::byte> message;  // what has come of it
+    std::uint16_t tag = 0;           // of the incomplete message
+    std::uint64_t rest = 0;          // bytes that it lacks; 0: no message is incomplete
+    std::vector<std::byte> message;  // its bytes so far
   };
 
-  // Whether the next frame of the peer's stream goes on as those before say.
+  // Whether the frame fits those before it in the peer's stream.
   static bool continues(const Peer& peer, const FrameHeader& header);
   void take(Peer& peer, const FrameHeader& header, Bytes payload, Receiver& receiver);
   void tell(Address address, Peer& peer);

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Coverage marks and planted faults, as in protocol/steps/instrument.h: nothing in the production
-// library; the simulator links a second build of the same sources (TERRANE_INSTRUMENTED).
+// Coverage marks and planted faults, as in protocol/steps/instrument.h. The production library has
+// none; the simulator links a second build of the same sources (TERRANE_INSTRUMENTED).
 
 #ifdef TERRANE_INSTRUMENTED
 #define TERRANE_ROUTING_VARIANT instrumented
@@ -55,18 +55,18 @@ enum class Mark : std::uint8_t {
 // Planted faults: each breaks one rule of docs/design/clusters.md, and the simulator must catch it.
 enum class Mutant : std::uint8_t {
   kNone,
-  kTakenNotRepeated,    // credit that was on a lost way is not told again
-  kDuplicateDelivered,  // what has been delivered is delivered again after a rewind
-  kRewindForgotten,     // what was on a lost way is not sent again
-  kTwoPaths,            // a pair takes a better way, and leaves its frames on the old one
+  kTakenNotRepeated,    // a position that was on a lost way is not sent again
+  kDuplicateDelivered,  // a frame that was delivered is delivered again after a rewind
+  kRewindForgotten,     // frames that were on a lost way are not sent again
+  kTwoPaths,            // a pair changes to a better way, and does not send its frames again
   kGapAccepted,         // a frame is delivered though one before it is missing
   kAgainDropped,        // a gateway does not pass on that frames may have been lost
-  kRouteKeptQuiet,      // a gateway changes a path and says so without `again`
-  kNeighbourBlocks,     // a neighbour that does not read holds up the others
-  kQueuesDuplicates,    // frames that wait already are queued once more
+  kRouteKeptQuiet,      // a gateway reports a changed path without `again`
+  kNeighbourBlocks,     // a neighbour that does not read delays the others
+  kQueuesDuplicates,    // a frame that waits already is queued a second time
   kLinksKept,           // a gateway does not pass on the links of others
-  kOldLinksAccepted,    // ... takes links of others for new that are older than those it knows
-  kRestartForgotten,    // ... that starts again does not count on from its versions before
+  kOldLinksAccepted,    // a gateway accepts links that are older than those it knows
+  kRestartForgotten,    // a restarted gateway does not continue its former versions
   kCount,
 };
 
@@ -75,7 +75,7 @@ struct Instrumentation {
   std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
   Mutant mutant = Mutant::kNone;
 };
-// Of the calling thread: each simulation runs on one.
+// One for each thread: a simulation runs on one.
 inline thread_local Instrumentation instrumentation;
 
 inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }

@@ -15,7 +15,7 @@ Outbound::Outbound(Address self, std::uint64_t window, std::uint32_t ways)
   frame_payload_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(kMaxPayloadBytes, quarter));
 }
 
-// ---- What is sent
+// ---- Sending
 
 void Outbound::send(Address to, std::uint16_t tag, Bytes head, Bytes tail) {
   Peer& peer = this->peer(to);

@@ -6,7 +6,7 @@ namespace terrane::routing {
 inline namespace TERRANE_ROUTING_VARIANT {
 namespace {
 
-// Bytes [begin, begin + size) of two parts that follow each other.
+// Appends bytes [begin, begin + size) of two parts that follow each other.
 void append_range(std::vector<std::byte>& out, Bytes head, Bytes tail, std::size_t begin,
                   std::size_t size) {
   if (begin < head.size()) {
@@ -90,7 +90,7 @@ void PairSender::drop() {
   give_back();
 }
 
-// Moves the rest to the buffer's begin where that is cheap.
+// Frees the memory of taken frames, if moving the rest to the front of the buffer is cheap.
 void PairSender::give_back() {
   if (begin_ == buffer_.size()) {
     if (buffer_.capacity() > kKeptCapacity) buffer_ = {};

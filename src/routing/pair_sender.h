@@ -13,22 +13,23 @@ inline namespace TERRANE_ROUTING_VARIANT {
 // the pair's stream: taken <= sent <= end.
 class PairSender {
  public:
-  // Frames of a message made of two parts, each of at most `frame_payload` bytes (a multiple of 8).
+  // Appends a message made of two parts, in frames with at most `frame_payload` bytes (a multiple
+  // of 8) of payload.
   void append(Address from, Address to, std::uint16_t tag, Bytes head, Bytes tail,
               std::uint32_t frame_payload);
   void append_bye(Address from, Address to);
 
-  // Whether a frame is left to be sent, and ends at most `window` bytes behind what was taken.
+  // Whether there is an unsent frame, and it ends at most `window` bytes behind the taken position.
   bool may_send(std::uint64_t window) const;
-  // The next frame, where one is left; valid until the sender is changed.
+  // The next unsent frame; there must be one. Valid until the sender is changed.
   Bytes next() const;
   void advance();
-  // The receiver has taken all before the position. False: it was not sent, or is inside of a
-  // frame.
+  // The receiver has taken everything before the position. False: the position was not sent, or is
+  // inside a frame.
   bool take(std::uint64_t position);
-  // All that was not taken is to be sent again.
+  // All frames that were not taken are to be sent again.
   void rewind() { sent_ = taken_; }
-  // Forgets what was not taken.
+  // Forgets the frames that were not taken.
   void drop();
 
   bool empty() const { return taken_ == end_; }
@@ -37,18 +38,18 @@ class PairSender {
   std::uint64_t end() const { return end_; }
 
  private:
-  static constexpr std::size_t kKeptCapacity = 1 << 20;  // of an empty buffer
+  static constexpr std::size_t kKeptCapacity = 1 << 20;  // of an empty buffer, in bytes
 
   const std::byte* at(std::uint64_t position) const {
     return buffer_.data() + begin_ + (position - taken_);
   }
-  std::uint64_t bytes_at(std::uint64_t position) const;  // of the frame there
+  std::uint64_t bytes_at(std::uint64_t position) const;  // size of the frame there
   void give_back();
 
   std::vector<std::byte> buffer_;
-  std::size_t begin_ = 0;  // of the first frame that was not taken
+  std::size_t begin_ = 0;  // offset in buffer_ of the first frame that was not taken
   std::uint64_t taken_ = 0, sent_ = 0, end_ = 0;
-  std::uint64_t most_sent_ = 0;  // before a rewind
+  std::uint64_t most_sent_ = 0;  // the largest sent_; a rewind does not lower it
 };
 
 }  // namespace TERRANE_ROUTING_VARIANT

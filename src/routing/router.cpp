@@ -89,7 +89,7 @@ void Router::change_links() {
   choose_routes();
 }
 
-// A gateway tells of links that may be news.
+// A neighbour gateway has sent links, which may be newer than the known ones.
 bool Router::learn(std::uint32_t number, Port& port, Bytes payload) {
   Links head;
   std::memcpy(&head, payload.data(), sizeof head);
@@ -114,7 +114,7 @@ bool Router::learn(std::uint32_t number, Port& port, Bytes payload) {
     return true;
   }
   if (head.gateway == self_) {
-    // It has been here before, and others remember.
+    // This gateway was started before, and other gateways still know its former links.
     mark(Mark::kLinksRaised);
     if (mutant(Mutant::kRestartForgotten)) return true;
     known.version = theirs.version + 1;
@@ -132,7 +132,7 @@ void Router::spread(Address gateway, std::uint32_t except) {
     if (port.is_gateway && number != except) port.links.insert(gateway);
 }
 
-// Paths over links that both their gateways tell of.
+// Uses only links that both of their gateways report.
 std::map<Address, Router::Paths> Router::shortest_paths() const {
   std::map<Address, Paths> all, gateways, next;
   for (const auto& [number, port] : ports_) {
@@ -182,7 +182,7 @@ void Router::choose_routes() {
     auto now = routes_.find(address);
     if (now != routes_.end() && now->second.port == route.port) continue;
     mark(now == routes_.end() ? Mark::kRouteLost : Mark::kRouteChanged);
-    // Their senders hear of it, and send them again.
+    // The senders of the dropped frames are notified, and send them again.
     auto port = ports_.find(route.port);
     if (port != ports_.end()) drop_queues(port->second, address);
     if (now == routes_.end()) tell(address, false);
@@ -195,7 +195,8 @@ void Router::choose_routes() {
   }
 }
 
-// Gateways hear of frames that may have been lost: those whose own way leads here pass it on.
+// A gateway is only notified of frames that may have been lost. It passes the notice on if its own
+// route leads through this one.
 void Router::tell(Address address, bool again) {
   auto route = routes_.find(address);
   for (auto& [number, port] : ports_) {
@@ -219,7 +220,7 @@ bool Router::again(std::uint32_t number, Bytes payload) {
   return true;
 }
 
-// What an end is told: all that it can reach, but for itself.
+// Enters a change for an end, which hears of all addresses that it can reach, except its own.
 void Router::advertise(std::uint32_t number, Address address, bool again) {
   Port& port = ports_.at(number);
   auto route = routes_.find(address);
@@ -267,8 +268,8 @@ void Router::pass_on(Port& port, const FrameHeader& header, Bytes payload) {
   counters_.most_held_bytes = std::max(counters_.most_held_bytes, counters_.held_bytes);
 }
 
-// A sender that has sent up to some position has heard that all frames were taken that begin more
-// than a window before it.
+// If a sender has sent up to some position, its receiver has taken all frames that begin more than
+// a window before that position.
 std::optional<std::size_t> Router::place_of(Queue& queue, std::uint64_t position,
                                             std::uint64_t bytes) {
   auto& frames = queue.frames;
@@ -339,7 +340,7 @@ std::uint64_t Router::held_bytes(Address from, Address to) const {
   return bytes;
 }
 
-// A planted fault alone: while a window and more waits for another neighbour.
+// Only with a planted fault: half a window or more waits for another neighbour.
 bool Router::is_held_up(const Port& port) const {
   if (!mutant(Mutant::kNeighbourBlocks)) return false;
   for (const auto& [number, other] : ports_) {

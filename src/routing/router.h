@@ -16,36 +16,37 @@
 namespace terrane::routing {
 inline namespace TERRANE_ROUTING_VARIANT {
 
-// A gateway's part: takes frames from its neighbours and gives them to the neighbour on the way to
-// their receiver. Neighbours are ends (nodes, engines, the hub, its own end) and gateways of other
-// clusters. Each gateway tells all others of its links, and chooses shortest paths. It tells the
-// neighbours where a path has changed, and frames may have been lost. Frames of a pair stay in
-// order; a neighbour that does not read holds up nobody else. Stateless with respect to protocols.
-// One thread.
+// Routes frames in a gateway: takes a frame from one neighbour, and gives it to the neighbour that
+// is next on the path to the frame's receiver. Neighbours are ends (nodes, engines, the hub, the
+// gateway's own end) and gateways of other clusters. Each gateway sends its links to all others,
+// and chooses shortest paths. It notifies its neighbours if a path has changed, because frames may
+// have been lost. Frames of a pair stay in order. A neighbour that does not read delays no other
+// one. The router knows nothing of the protocols above. One thread uses it.
 class Router {
  public:
   struct Limits {
-    // Bytes of a pair that may be on their way, as of all ends' Outbound. No more of a pair wait
-    // here: held bytes are at most this for each pair of ends that talk through the gateway.
+    // Bytes of a pair that may be under way; the same number as in the Outbound of all ends. So at
+    // most this many bytes wait here for each pair of ends that communicate through the gateway.
     std::uint64_t window;
   };
   struct Counters {
     std::uint64_t frames = 0, bytes = 0;  // passed on
-    std::uint64_t batches = 0;            // fills that gave something
-    std::uint64_t dropped = 0;  // no way leads to their receiver, or they wait here already
+    std::uint64_t batches = 0;            // calls of fill() that appended something
+    std::uint64_t dropped = 0;  // frames whose receiver cannot be reached, or that wait here
+                                // already
     std::uint64_t held_bytes = 0, most_held_bytes = 0;
   };
 
-  // The gateway's own end, if it has one, is a neighbour of the same address.
+  // The gateway's own end, if it has one, is a neighbour with the address `self`.
   Router(Address self, Limits limits);
 
-  // A neighbour. False: one of this address is there already. Ports are numbered by the caller,
-  // each once at a time.
+  // Adds a neighbour. False: there is one with this address already. The caller numbers the ports;
+  // no two open ports have the same number.
   bool open(std::uint32_t port, Address neighbour);
-  // What waits for it is dropped; those that sent it hear of it.
+  // Removes the neighbour. Frames that wait for it are dropped, and their senders are notified.
   void close(std::uint32_t port);
-  // False: the frame makes no sense there (a wrong sender, a malformed one), and the port is to be
-  // closed.
+  // A frame has come from the neighbour. False: it is malformed or has a wrong sender, and the
+  // caller has to close the port.
   bool received(std::uint32_t port, const FrameHeader& header, Bytes payload);
 
   bool has_output(std::uint32_t port) const;
@@ -53,9 +54,9 @@ class Router {
   void fill(std::uint32_t port, std::vector<std::byte>& out, std::size_t at_most);
 
   bool reaches(Address address) const { return routes_.contains(address); }
-  // Whether a change of what can be reached waits for this neighbour.
+  // Whether a change of links or of reachable addresses waits to be sent to this neighbour.
   bool has_changes(std::uint32_t port) const;
-  // What waits of one pair.
+  // Bytes of one pair that wait here.
   std::uint64_t held_bytes(Address from, Address to) const;
   const Counters& counters() const { return counters_; }
 
@@ -70,7 +71,7 @@ class Router {
     std::uint64_t position;
     std::uint8_t hops;
   };
-  // Of one pair at one port, by position.
+  // The frames of one pair that wait at one port, ordered by position.
   struct Queue {
     Pair pair;
     std::deque<Waiting> frames;
@@ -79,17 +80,18 @@ class Router {
   struct Port {
     Address neighbour;
     bool is_gateway = false;
-    std::map<Address, std::uint8_t> told;  // what an end is told, soon or already: hops
-    std::map<Address, bool> changes;       // that the neighbour is still to hear of; true: again
-    std::set<Address> links;               // gateways whose links it is still to hear of
-    std::map<Pair, Taken> takens;          // kTaken frames for it, the latest of each pair
+    std::map<Address, std::uint8_t> told;  // of an end: hops of the addresses in kReach frames,
+                                           // sent or in `changes`
+    std::map<Address, bool> changes;       // not sent yet; true: frames may have been lost
+    std::set<Address> links;               // gateways whose links are not sent to it yet
+    std::map<Pair, Taken> takens;          // for it; of each pair the latest position
     std::map<Pair, Queue> queues;
     Turns<Queue> turns;
   };
-  // Of a gateway.
+  // What this gateway knows of the links of one gateway.
   struct Known {
     std::uint64_t version = 0;
-    std::vector<Address> neighbours;  // in order
+    std::vector<Address> neighbours;  // sorted
     auto operator<=>(const Known&) const = default;
     bool has(Address address) const;
   };
@@ -98,7 +100,7 @@ class Router {
     std::uint8_t hops;
     bool operator==(const Route&) const = default;
   };
-  // Shortest paths to something: their first ports.
+  // The shortest paths to one address: the ports at which they start.
   struct Paths {
     std::uint8_t hops = 0;
     std::vector<std::uint32_t> ports;
@@ -107,28 +109,29 @@ class Router {
 
   bool again(std::uint32_t port, Bytes payload);
   bool learn(std::uint32_t port, Port& from, Bytes payload);
-  // Its own neighbours are others.
+  // The neighbours of this gateway have changed.
   void change_links();
   void spread(Address gateway, std::uint32_t except);
   void choose_routes();
   std::map<Address, Paths> shortest_paths() const;
-  // The route to the address has changed, or `again`: frames on it may have been lost.
+  // Enters a change for the neighbours: the route to the address is another one. `again`: frames on
+  // it may have been lost, and have to be sent again.
   void tell(Address address, bool again);
   void advertise(std::uint32_t port, Address address, bool again);
   void fill_links(Port& port, std::vector<std::byte>& out);
   void fill_changes(Port& port, std::vector<std::byte>& out);
   void pass_on(Port& port, const FrameHeader& header, Bytes payload);
-  // Whether a frame of these bytes has its place in the queue, and where.
+  // The index in the queue for a frame of `bytes` bytes. nullopt: it is too old, or waits already.
   std::optional<std::size_t> place_of(Queue& queue, std::uint64_t position, std::uint64_t bytes);
   void remove_front(Port& port, Queue& queue);
   bool is_held_up(const Port& port) const;
-  // Drops what waits at the port for this receiver.
+  // Drops the frames for this receiver that wait at the port.
   void drop_queues(Port& port, Address to);
   void drop(Queue& queue);
 
   static constexpr std::size_t kMaxGateways = 256;
   static constexpr std::size_t kMostNeighbours =
-      (kMaxPayloadBytes - sizeof(Links)) / sizeof(Address);  // that it tells of
+      (kMaxPayloadBytes - sizeof(Links)) / sizeof(Address);  // in one Links
 
   Address self_;
   Limits limits_;

@@ -146,7 +146,7 @@ TEST(OutboundTest, WhatWasNotTakenIsSentAgainOverAnotherWay) {
   std::vector<Frame> again = output(out, 1);
   ASSERT_EQ(again.size(), 2u);
   EXPECT_EQ(again[0].header.position, 32u);
-  // The gateways say that a path has changed.
+  // The gateways report that a path has changed.
   reach(out, 1, kB, 2, true);
   EXPECT_EQ(output(out, 1).size(), 2u);
   reach(out, 1, kB, 3);
@@ -295,7 +295,7 @@ TEST(InboundTest, FramesThatMakeNoSenseAreRefused) {
 constexpr Address kG0 = Address::of_gateway(0), kG1 = Address::of_gateway(1),
                   kG2 = Address::of_gateway(2), kG3 = Address::of_gateway(3);
 
-// What a neighbour tells of the links of a gateway.
+// A neighbour sends the links of a gateway.
 bool links(Router& router, std::uint32_t port, Address from, Address gateway,
            std::vector<Address> neighbours, std::uint64_t version = 1) {
   std::sort(neighbours.begin(), neighbours.end());
@@ -315,7 +315,7 @@ bool again(Router& router, std::uint32_t port, Address from, Address address) {
   return router.received(port, header, std::as_bytes(std::span(&entry, 1)));
 }
 
-// Gateways whose links the frames tell of, in order.
+// Gateways whose links are in the frames, in order.
 std::vector<std::pair<Address, std::uint64_t>> links_of(const std::vector<Frame>& frames) {
   std::vector<std::pair<Address, std::uint64_t>> list;
   for (const Frame& frame : of_kind(FrameKind::kLinks, frames)) {
@@ -374,7 +374,7 @@ TEST(RouterTest, OlderLinksAreAnsweredByNewerOnes) {
   links(router, 2, kG2, kG1, {kG0}, 6);
   EXPECT_TRUE(router.reaches(kB));
   EXPECT_EQ(links_of(output(router, 2)), (std::vector{std::pair(kG1, std::uint64_t{7})}));
-  // The gateway has started again, and others remember its links.
+  // The gateway was restarted, and others know its former links.
   links(router, 1, kG1, kG0, {kC}, 50);
   EXPECT_FALSE(router.reaches(kC));
   EXPECT_EQ(links_of(output(router, 2)), (std::vector{std::pair(kG0, std::uint64_t{51})}));

@@ -8,7 +8,7 @@
 
 namespace terrane::routing {
 
-// Cuts bytes as they came over a connection into frames. Borrows them.
+// Splits the bytes that a connection received into frames. Does not own the bytes.
 class Splitter {
  public:
   struct Frame {
@@ -18,7 +18,7 @@ class Splitter {
 
   explicit Splitter(Bytes bytes) : bytes_(bytes) {}
 
-  // The next whole frame; nullopt: what is left is the start of one, or makes no sense.
+  // The next whole frame. nullopt: the remaining bytes are the start of a frame, or malformed.
   std::optional<Frame> next() {
     Frame frame;
     Bytes rest = bytes_.subspan(used_);
@@ -31,9 +31,9 @@ class Splitter {
     used_ += static_cast<std::size_t>(bytes);
     return frame;
   }
-  // Bytes of the frames handed out.
+  // Bytes of the frames that next() has returned.
   std::size_t used() const { return used_; }
-  // No frame is as long as the next one says.
+  // The header of the next frame has a length that no frame may have.
   bool malformed() const { return malformed_; }
 
  private:

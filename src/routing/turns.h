@@ -8,9 +8,9 @@ namespace terrane::routing {
 
 inline constexpr std::int64_t kTurnBytes = 16 * 1024;
 
-// Items that have bytes to send take turns, of about as many bytes each: surplus round robin
-// (Adiseshu, Parulkar, Varghese 1996). An Item has a `std::int64_t surplus = kTurnBytes`, which it
-// keeps while it is not here.
+// Items that have bytes to send take turns, each with about the same number of bytes: surplus round
+// robin (Adiseshu, Parulkar, Varghese 1996). An Item has a `std::int64_t surplus = kTurnBytes`,
+// which it keeps while it is not in the queue.
 template <typename Item>
 class Turns {
  public:
@@ -18,12 +18,12 @@ class Turns {
   void add(Item& item) { items_.push_back(&item); }
   void remove(Item& item) { items_.erase(std::find(items_.begin(), items_.end(), &item)); }
 
-  // Whose turn it is; there is one.
+  // The item whose turn it is; there must be one.
   Item& front() {
     while (items_.front()->surplus <= 0) next();
     return *items_.front();
   }
-  // The front has sent so much.
+  // The front item has sent this many bytes.
   void charge(std::uint64_t bytes) {
     items_.front()->surplus -= static_cast<std::int64_t>(bytes);
     if (items_.front()->surplus <= 0) next();

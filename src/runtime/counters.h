@@ -5,7 +5,7 @@
 
 namespace terrane::runtime {
 
-// A number that one thread raises and any thread may read.
+// A count. One thread adds to it; any thread may read it.
 class Counter {
  public:
   void add(std::uint64_t n) {
@@ -19,14 +19,15 @@ class Counter {
 
 class SiteCounters;
 
-// What one thread did, in ViSMI's categories (ViSMI, section 5); nanoseconds.
+// What one thread did, in ViSMI's categories (ViSMI, section 5). Fields that end in _ns are
+// nanoseconds.
 struct Counters {
   Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
       pages_invalidated, pages_evicted, pages_refreshed,
-      refreshed_unused,  // of which no thread had used what the last refresh fetched
+      refreshed_unused,  // refreshed again although no thread had used the previous refresh
       zero_fills, scans, idle_scans, lock_acquires, barriers, messages_sent, message_bytes_sent,
       link_messages, link_bytes, fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
-  // A message to another node; far: to another cluster.
+  // Counts a message to another node. far: that node is in another cluster.
   void sent(std::uint64_t bytes, bool far) {
     messages_sent.add(1);
     message_bytes_sent.add(bytes);
@@ -35,7 +36,7 @@ struct Counters {
     link_bytes.add(bytes);
   }
 
-  SiteCounters* sites = nullptr;  // of the node: where a report of allocations is wanted
+  SiteCounters* sites = nullptr;  // of the node; nullptr without a report of allocations
 };
 
 }  // namespace terrane::runtime

@@ -2,10 +2,11 @@
 
 namespace terrane::runtime {
 
-// Another library may install its handler of SIGBUS or SIGSEGV by a way past the functions that
-// stand in front of the C library's (a program that loads libterrane by dlopen has no other): the
-// next fault would end the node. This puts such a handler behind ours, and says so once. Two system
-// calls. Not in a signal handler.
+// Another library may have installed its own handler of SIGBUS or SIGSEGV in place of Terrane's, so
+// that the next fault would end the node. That is possible if the library bypasses the functions by
+// which Terrane replaces the C library's (a program that loads libterrane by dlopen has none of
+// them). Puts such a handler behind Terrane's own, and logs that once. Makes two system calls. Not
+// for a signal handler.
 void mend_displaced_handlers();
 
 }  // namespace terrane::runtime

@@ -21,17 +21,17 @@ using waiting::kSleepNs;
 
 namespace {
 
-constexpr std::uint32_t kMostFlushes = 64;  // messages that a release has under way
+constexpr std::uint32_t kMostFlushes = 64;  // most unanswered messages of a release
 
-// Whether a message is of use only to threads of this node, which will come to look for it. Not so
-// news of pages: they may have to be passed on to who waits for them.
+// Whether a message is of use only to threads of this node, which will poll for it anyway. False
+// for pushes: this node may have to pass them on to other readers that wait.
 bool can_wait(transport::Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
   return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kSubscriptionEnd;
 }
 
-// Until a wait expires, as far as one sleep goes.
+// How long one sleep of the wait may last: until the wait expires, and at most kSleepNs.
 std::uint64_t sleep_ns(const WaitLimit& limit) {
   std::uint64_t expires_ns = limit.until_ns;
   if (expires_ns == WaitLimit::kNever) return kSleepNs;
@@ -84,7 +84,7 @@ void Engine::stop() {
   dropper_.stop();
 }
 
-// Of an interval that ends, or of what an eager release tells all nodes.
+// Counts the notices of an interval that ends, or of an eager release's expiry.
 void Engine::count_notices(ThreadContext& context, const protocol::Event& event) {
   const std::vector<protocol::BlockRange>* ranges = nullptr;
   if (const auto* close = std::get_if<protocol::CloseInterval>(&event)) ranges = close->notices;
@@ -96,8 +96,8 @@ void Engine::count_notices(ThreadContext& context, const protocol::Event& event)
   }
 }
 
-// Steps for which the thread waits, or asks the core: an overload of perform() for each. All others
-// are RemotePages' and PageSteps'.
+// Steps for which the thread waits, or that ask the core: an overload of perform() for each. All
+// other steps are performed by RemotePages and PageSteps.
 struct Engine::Steps {
   Engine& engine;
   ThreadContext& context;
@@ -107,7 +107,7 @@ struct Engine::Steps {
   }
 
   void perform(const protocol::Wait& step) {
-    engine.unattend(context);  // others' messages would lie there until a thread of ours moves on
+    engine.unattend(context);  // messages would wait until this thread goes on
     waiting::wait_while_equal(*step.word, step.value, context.is_handler ? 0 : waiting::kCrowdedNs);
   }
 
@@ -171,8 +171,9 @@ struct Engine::Steps {
 
   void perform(const protocol::TakeGranted& step) { engine.remote_.take_granted(step, context); }
 
-  // Of an in-memory barrier: look() until the round is over. No node would wake a thread that
-  // sleeps here: one that would have to sleep gives up, and the barrier goes by messages.
+  // Waits in an in-memory barrier: calls look() until the round is over. No node would wake a
+  // thread that sleeps here, so a thread that would have to sleep gives up, and the barrier uses
+  // messages.
   template <typename Look, typename GiveUp>
   bool is_held(Look look, GiveUp give_up) {
     using Round = protocol::CentralBarrier::Round;
@@ -244,9 +245,9 @@ std::uint64_t Engine::call(ThreadContext& context, const protocol::Event& event)
   return value;
 }
 
-// Where the answer has to come from others, the thread attends before it asks, since one that came
-// at once would wake the handler thread, which then takes the processor; and it does not wake the
-// others' before it has waited for a moment.
+// If the answer comes from another node, the thread begins to poll before it asks. Otherwise an
+// answer that came at once would wake the handler thread, which then takes the processor. The
+// thread wakes the receivers of its messages only when it has waited for a moment.
 std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& event) {
   const auto* goes = std::get_if<protocol::ScGiveBack>(&event);
   if (goes != nullptr && goes->spares && kept_until_ns(goes->block.value) > platform::now_ns())
@@ -274,8 +275,8 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   return context.value;
 }
 
-// Under the mutex. Messages are sent under it too: their order for each pair is the order of the
-// steps.
+// Under the mutex. Messages are sent under it too, so the messages of each pair of nodes have the
+// order of the steps.
 void Engine::step(const protocol::Event& event, Counters& counters) {
   decide(event);
   carry_out(event, counters);
@@ -374,8 +375,9 @@ void Engine::carry_out(const protocol::Resume& resume) {
   }
 }
 
-// done() is asked again and again; whoever makes it true looks at context.sleeping then. alone: the
-// core resumes the thread, which sleeps where no message wakes it: the handler thread serves.
+// Waits until done(), which is called again and again. The thread that makes it true then looks at
+// context.sleeping. alone: the core resumes this thread, and no message wakes it from its sleep:
+// the handler thread serves meanwhile.
 template <typename Done>
 void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool alone) {
   std::uint64_t from = platform::now_ns();
@@ -385,7 +387,7 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   waiting_.fetch_add(1);
   while (!done()) {
     if (poll_once(context)) {
-      backoff.renew();  // who is served now asks for more soon, and is not to find us asleep
+      backoff.renew();  // a node that was served may soon ask for more
       continue;
     }
     if (limit.is_reached()) {
@@ -416,7 +418,7 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   context.waited_ns += context.polled_ns - from;
 }
 
-// The core resumes the thread then, unless it has done so.
+// The core then resumes the thread, unless it has done so before.
 void Engine::expire(ThreadContext& context) {
   std::lock_guard hold(mutex_);
   if (context.resumed.load() == 0)
@@ -450,7 +452,7 @@ void Engine::poll_now_and_then(ThreadContext& context) {
   poll_once(context);
 }
 
-// Recalls of them that wait for their time are carried out now.
+// Recalls that wait for these pages are carried out now.
 void Engine::let_go(ThreadContext& context) {
   if (!context.latest_pages.holds()) return;
   context.latest_pages.let_go(platform::now_ns());
@@ -459,7 +461,7 @@ void Engine::let_go(ThreadContext& context) {
   serve(context, false);
 }
 
-// On one host a look is a few loads; else a system call.
+// On one host a look costs a few loads; otherwise a system call, so it is made rarely.
 void Engine::look(ThreadContext& context) {
   let_go(context);
   context.nesting.holds_nothing = true;
@@ -515,8 +517,8 @@ void Engine::received(NodeId from, transport::Bytes message) {
   step(protocol::Received{from, message}, context.counters);
 }
 
-// The launcher sees every death by itself, and ends the job or tells us. Should it do neither, we
-// end it.
+// The launcher detects every death by itself. It ends the job or reports the death to this node; if
+// it does neither, this node ends the job.
 void Engine::lost(NodeId peer, std::string_view why) {
   std::lock_guard hold(mutex_);
   if (lost_at_ns_ != 0) return;

@@ -25,12 +25,12 @@
 namespace terrane::runtime {
 
 // Drives the protocol on real threads, pages and messages: performs the steps of operations in the
-// calling thread, feeds the core under one mutex, and delivers messages. Whoever waits makes
-// progress by polling; while nobody waits, a handler thread sleeps on the transport and serves the
-// other nodes.
+// calling thread, passes events to the core under one mutex, and delivers messages. A waiting
+// thread makes progress by polling. While no thread waits, the handler thread sleeps on the
+// transport and serves the other nodes.
 class Engine final : private transport::Receiver {
  public:
-  // What to do when a node has died and the job goes on; called by the handler thread.
+  // Called by the handler thread when a node has died and the job goes on.
   using DeathHandler = std::function<void(const bootstrap::News&)>;
 
   Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
@@ -38,14 +38,14 @@ class Engine final : private transport::Receiver {
          protocol::sc::Pages& sc, DeathHandler on_death);
   ~Engine();
 
-  // Runs an operation of the calling thread to its end; its value.
+  // Runs an operation of the calling thread to its end. Returns its value.
   template <typename T>
   T run(ThreadContext& context, protocol::Task<T> task) {
     return run(context, context.strand, std::move(task));
   }
 
-  // The same of one that ends by waiting for other nodes: what comes from other hosts meanwhile
-  // wakes nobody, since this thread is about to look for it.
+  // The same for an operation that ends with a wait for other nodes. The calling thread polls from
+  // the start, so messages of other hosts wake no other thread.
   template <typename T>
   T run_expecting(ThreadContext& context, protocol::Task<T> task) {
     let_go(context);
@@ -60,26 +60,29 @@ class Engine final : private transport::Receiver {
     }
   }
 
-  // Takes in what others ask before the calling thread takes more for itself: a lock that it takes
-  // again and again costs no message, and the handler thread may have to wait for its processor.
+  // Delivers messages and serves other nodes before the calling thread starts its next operation. A
+  // lock that it takes again and again costs no message, so it would never poll otherwise; and the
+  // handler thread may have to wait for a processor.
   void look(ThreadContext& context);
-  // The pages that the calling thread got last may go: it is between two of its instructions.
+  // The calling thread may lose its latest pages (LatestPages): the instructions that needed them
+  // are done.
   void let_go(ThreadContext& context);
 
-  // Gives the core an event and waits until the calling thread is resumed; the value;
-  // the bytes that came with it are Strand::take_answer().
+  // Gives the core an event, and waits until the core resumes the calling thread. Returns the value
+  // of the answer; its bytes are Strand::take_answer().
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
-  // A lock of the program that this thread holds, if any.
+  // A lock of the program that the calling thread holds, if any.
   std::optional<LockId> held_by(const ThreadContext& context);
-  // The allocation that holds the block, as far as this node knows; without blocks: none does.
+  // The allocation that contains the block, as far as this node knows. A region without blocks:
+  // none does.
   protocol::Region allocation_of(std::uint64_t block);
-  // Ends the handler thread and the dropper. No operation may be under way.
+  // Ends the handler thread and the dropper thread. No operation may be under way.
   void stop();
 
  private:
   template <typename T>
   T run(ThreadContext& context, protocol::Strand& strand, protocol::Task<T> task) {
-    bool attended = context.attends;  // by the operation that carries out this one while it waits
+    bool attended = context.attends;  // set if an outer operation, which waits, polls already
     strand.start(task);
     while (!task.done()) {
       perform(context, strand);
@@ -88,7 +91,7 @@ class Engine final : private transport::Receiver {
     if (!attended) unattend(context);
     return task.value();
   }
-  // What the core wants of the dropper thread.
+  // Work for the dropper thread.
   struct Chore {
     std::variant<protocol::Drop, protocol::Expire> what;
     std::vector<std::byte> ranges;  // of an Expire
@@ -144,53 +147,54 @@ class Engine final : private transport::Receiver {
   protocol::Core& core_;
   protocol::Hlrc& hlrc_;
   protocol::sc::Pages& sc_;
-  std::mutex mutex_;  // of core_, effects_ and chores_
+  std::mutex mutex_;  // of core_, effects_, chores_ and the members that say so
   protocol::Effects effects_;
   std::deque<Chore> chores_;
-  // Pages that homes have recalled, until somebody carries that out. Under the mutex; but how many,
-  // and when the first of them is due.
+  // Pages that homes have recalled and that this node has not given up yet. recalls_ is under the
+  // mutex. The atomics are its size, and the time when the first recall is due (0: look again).
   struct Recalled {
     protocol::Recall recall;
-    bool busy = false;  // somebody holds it: for the handler, who may wait
-    bool told = false;  // the handler knows
+    bool busy = false;  // a thread here uses the page: for the handler thread, which may wait
+    bool told = false;  // the handler thread was notified
   };
   std::vector<Recalled> recalls_;
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
-  // Releases of tokens that have to leave: by a thread that holds nothing of this node, or by the
-  // handler. Under the mutex; but how many, and whether the handler knows of them.
+  // Kept releases: the release must be made before the token leaves the node. Made by a thread that
+  // holds neither the consistency lock nor a block, or by the handler thread. releases_ is under
+  // the mutex. The atomics are its size, and whether the handler thread was notified.
   std::deque<protocol::ReleaseKept> releases_;
   std::atomic<std::uint32_t> release_count_{0};
   std::atomic<bool> releases_told_{false};
-  // Tokens that rest here though other nodes wait for them, since when. Under the mutex; but how
-  // many, and how many there have ever been.
+  // Extended turns: tokens that stay here although other nodes wait for them, and since when.
+  // turns_ is under the mutex. turn_count_ is its size, turns_ever_ counts all extensions so far.
   struct ExtendedTurn {
     LockId lock;
     std::uint64_t since_ns;
   };
   std::vector<ExtendedTurn> turns_;
   std::atomic<std::uint32_t> turn_count_{0};
-  std::atomic<std::uint32_t> waiting_{0};  // threads, for others
+  std::atomic<std::uint32_t> waiting_{0};  // threads that are in wait_until()
 
   std::atomic<std::uint64_t> turns_ever_{0};
-  std::uint64_t turns_seen_ = 0;            // the handler thread's
-  std::atomic<bool> turns_watched_{false};  // the handler thread wakes often
-  std::deque<protocol::Offer> offers_;      // to be made; under the mutex
+  std::uint64_t turns_seen_ = 0;            // turns_ever_ as the handler thread saw it last
+  std::atomic<bool> turns_watched_{false};  // the handler thread wakes often to look at turns_
+  std::deque<protocol::Offer> offers_;      // homes that this node must offer; under the mutex
   std::atomic<std::uint32_t> offer_count_{0};
-  std::vector<Line> page_;          // on its way behind a message
-  std::vector<std::byte> grant_;    // on its way with blocks
+  std::vector<Line> page_;          // a page that is sent behind a message; under the mutex
+  std::vector<std::byte> grant_;    // a grant or arrival with blocks appended; under the mutex
   WaitReports reports_;             // under the mutex
-  std::uint64_t locks_due_ns_ = 0;  // when they are looked after again; the handler thread's
+  std::uint64_t locks_due_ns_ = 0;  // next time to report held locks; of the handler thread
   DeathHandler on_death_;
-  // The first peer that was lost: when, and the sentence. Under the mutex.
+  // The first peer that was lost, when, and the error message. Under the mutex.
   std::uint64_t lost_at_ns_ = 0;
   NodeId lost_;
   std::string loss_;
-  std::uint64_t tidy_due_ns_ = 0;  // the handler thread's
+  std::uint64_t tidy_due_ns_ = 0;  // next time for Hlrc::tidy(); of the handler thread
   waiting::HandlerThread handler_;
   std::atomic<std::uint32_t> chores_told_{0};
-  std::uint32_t chores_seen_ = 0;   // the dropper thread's
-  waiting::HandlerThread dropper_;  // drops copies, and what was freed
+  std::uint32_t chores_seen_ = 0;   // chores_told_ as the dropper thread saw it last
+  waiting::HandlerThread dropper_;  // drops copies that expired, and the blocks of freed regions
 };
 
 }  // namespace terrane::runtime

@@ -1,12 +1,14 @@
-// What the node's threads do for others: offers of homes, recalls of pages, and chores.
+// What the node's threads do for other nodes: offers of homes, late releases, recalls of pages,
+// chores.
 #include <algorithm>
 
 #include "runtime/engine.h"
 
 namespace terrane::runtime {
 
-// What others wait for and any thread can do: also one that waits itself, in the middle of its own
-// operation. How long until there is more to do.
+// Does what other nodes wait for and any thread can do, also a thread that waits in the middle of
+// its own operation. Returns the time until there is more to do. waits: the caller, the handler
+// thread, may wait for a page.
 std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   if (turn_count_.load() != 0) end_turns(context, false);
   if (release_count_.load() != 0) serve_releases(context);
@@ -20,9 +22,10 @@ std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   return later;
 }
 
-// Under the mutex. Whoever comes by ends the turn in time. That is a thread of the program, if it
-// goes on as the predictor thinks; for all other cases the handler thread looks now and then.
-// waits: the request came while a thread waits here, so the token may as well leave.
+// Under the mutex. Any thread that calls serve() ends the turn in time. That is a thread of the
+// program, if the program goes on as the predictor expects; for all other cases the handler thread
+// looks from time to time. waits: a thread waits here, and the request has come meanwhile, so the
+// token may as well leave at once.
 void Engine::extend_turn(LockId lock, bool waits) {
   std::uint64_t now = waits ? 0 : platform::now_ns();
   turns_ever_.fetch_add(1);
@@ -36,9 +39,9 @@ void Engine::extend_turn(LockId lock, bool waits) {
   turn_count_.fetch_add(1);
 }
 
-// Of the handler thread: until when it sleeps at most, since turns are extended here. The decision
-// that it need not look any more is made under the mutex: a turn that is extended before it finds
-// the handler looking, and one that is extended afterwards calls it.
+// For the handler thread: how long it may sleep at most because turns were extended here. It
+// decides under the mutex that it need not look any more: an earlier extension finds that the
+// handler thread looks, and a later one calls it.
 std::uint64_t Engine::watch_turns() {
   if (!turns_watched_.load() && turns_ever_.load() == turns_seen_) return ~0ull;
   std::lock_guard hold(mutex_);
@@ -48,7 +51,8 @@ std::uint64_t Engine::watch_turns() {
   return recent ? waiting::kWatchTurnsNs : ~0ull;
 }
 
-// Those that have lasted long enough, or all. By a thread that can make the release itself.
+// Ends the turns that have lasted long enough, or all. Only for a thread that can make the release
+// itself.
 void Engine::end_turns(ThreadContext& context, bool all) {
   if (turn_count_.load() == 0 || !(context.nesting.may_release() || context.is_handler)) return;
   std::uint64_t now = platform::now_ns();
@@ -63,7 +67,8 @@ void Engine::end_turns(ThreadContext& context, bool all) {
   }
 }
 
-// Not left to the handler, who may wait for a block of somebody who waits for another's offer.
+// Not left to the handler thread: it may wait for a block whose holder waits for another node's
+// offer.
 void Engine::serve_offers(ThreadContext& context) {
   while (offer_count_.load() != 0) {
     protocol::Offer offer;
@@ -79,10 +84,10 @@ void Engine::serve_offers(ThreadContext& context) {
   }
 }
 
-// A release takes the node's consistency lock and the locks of blocks, so only a thread that holds
-// none of them may make it: one between two operations, or one that waits for a lock, a barrier or
-// a count. It has the strand and the state of a deputy for that, since its own operation stands
-// still meanwhile. Any other thread leaves it to the handler thread.
+// A release takes the node's consistency lock and the locks of blocks. So only a thread that holds
+// none of them may make it: a thread between two operations, or one that waits for a lock, a
+// barrier or a count. Its own operation is stopped meanwhile, so it uses the strand and the state
+// of its deputy. Any other thread leaves the release to the handler thread.
 void Engine::serve_releases(ThreadContext& context) {
   if (context.is_handler && !context.is_dropper) return;  // it makes them at the end of its turn
   if (!context.nesting.may_release()) {
@@ -116,9 +121,10 @@ bool Engine::next_release(protocol::ReleaseKept& out) {
   return true;
 }
 
-// Carries out the recalls that are due. Whoever has caused or received one comes here: the handler
-// thread, which may wait until a page is free, and every other, which may hold that very page and
-// leaves it to the handler. How long until the next one is due.
+// Carries out the recalls that are due. Every thread that has caused or received a recall comes
+// here: the handler thread, which may wait until a page is free, and any other thread, which may
+// itself hold that page and then leaves it to the handler thread. Returns the time until the next
+// recall is due.
 std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
   if (recall_count_.load() == 0) return ~0ull;
   protocol::Recall recall;
@@ -133,8 +139,8 @@ std::uint64_t Engine::serve_recalls(ThreadContext& context, bool waits) {
   return due > now ? due - now : 0;
 }
 
-// Takes one that is due out of the list. If there is none: tells the handler thread of those that
-// it does not know.
+// Removes a recall that is due from the list. If none is due: notifies the handler thread of the
+// recalls that it does not know.
 bool Engine::next_recall(bool waits, protocol::Recall& out) {
   std::uint64_t now = platform::now_ns();
   if (recall_count_.load() == 0 || (!waits && now < recalls_due_ns_.load())) return false;
@@ -171,10 +177,10 @@ void Engine::leave_to_dropper(Chore chore) {
   dropper_.call();
 }
 
-// Freed regions, and copies that others' eager releases make old. Such an operation waits only for
-// threads of its own node, which poll while they wait themselves, and for answers that homes give
-// at once. The handler thread would not do: a release that it makes may wait for chores of other
-// nodes.
+// Drops freed regions, and copies that are stale after an eager release of another node. Such an
+// operation waits only for threads of its own node, which poll while they wait, and for answers
+// that homes give at once. The handler thread cannot do this: it makes releases, and a release may
+// wait for chores of other nodes.
 void Engine::run_chores() {
   for (;;) {
     Chore chore;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kByteOrder = std::endian::native == std::endian::little ? 'l' : 'b';
 
-// What another node says may hold anything: only what can be printed is.
+// Another node's text may contain anything: keeps only what can be printed.
 template <std::size_t Size>
 std::string text_of(const char (&bytes)[Size]) {
   std::string text(bytes, ::strnlen(bytes, Size));
@@ -29,8 +29,8 @@ std::string name_of(const NodePlace& place) {
   return fmt::format("node {} on host {}", place.node, place.host);
 }
 
-// Nodes of chunks share nothing but bytes and structures; those of other interfaces also code's
-// addresses, or what only one architecture's kernels compute.
+// Nodes of chunks share only bytes and structures. Nodes of other interfaces also share addresses
+// of code, or results that only one architecture computes.
 bool may_differ(const JobFacts& mine, const JobFacts& other) {
   return text_of(mine.interface) == "chunks" &&
          base::go_together(text_of(mine.architecture), text_of(other.architecture));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 
-// The rest is for tables, messages, and what a home may take beyond its limit.
+// The rest is for tables, messages, and what a home may keep beyond its limit.
 std::uint64_t part_of(std::uint64_t bytes, std::uint64_t nodes) {
   return bytes == ~0ull ? bytes : std::max((bytes - bytes / 8) / nodes, kLeastBytes);
 }

@@ -8,25 +8,25 @@
 
 namespace terrane::runtime {
 
-// What a node says of its memory when the job begins.
+// What a node sends about its memory when the job begins.
 struct MemoryCard {
   std::uint64_t asked_bytes = 0;    // TERRANE_MEMORY, or ~0
-  std::uint64_t machine_bytes = 0;  // that its machine could give out
-  std::uint64_t group_bytes = 0;    // that its tightest control group would let it use, or ~0
-  std::uint64_t group = 0;          // which one that is, on its host
+  std::uint64_t machine_bytes = 0;  // that its machine has available
+  std::uint64_t group_bytes = 0;    // that its tightest control group still permits, or ~0
+  std::uint64_t group = 0;          // identifies that control group on the host
 };
 
 MemoryCard memory_card(const Options& options);
 
 // How much shared memory a node keeps, in bytes.
 struct MemoryShare {
-  std::uint64_t limit_bytes = ~0ull;  // copies and twins go beyond it
-  std::uint64_t home_bytes = ~0ull;   // pages whose home the node is, which cannot go, at most
+  std::uint64_t limit_bytes = ~0ull;  // beyond it copies and twins are evicted
+  std::uint64_t home_bytes = ~0ull;   // most for pages of this home, which cannot be evicted
 };
 
-// What was asked for; else most of what the node's machine and its control group have left, of
-// which homes may take all, and the limit is that divided by the nodes that share it. hosts: by
-// node.
+// The share of each node: the size that was asked for, or else most of what the node's machine and
+// control group have left. Homes may take all of that; limit_bytes is that divided by the number of
+// nodes that share it. `hosts`: the host of each node.
 std::vector<MemoryShare> memory_shares(std::span<const MemoryCard> cards,
                                        std::span<const std::uint32_t> hosts);
 

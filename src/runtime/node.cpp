@@ -13,7 +13,7 @@
 namespace terrane::runtime {
 namespace {
 
-constexpr std::uint64_t kRunBytes = 64 << 10;  // what one miss brings at most
+constexpr std::uint64_t kRunBytes = 64 << 10;  // most that one miss fetches
 
 std::string size_text(std::uint64_t bytes) {
   return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10)
@@ -102,7 +102,7 @@ base::Result<> Node::start() {
   return {};
 }
 
-// A node takes its homes, its locks' tokens and its place in every barrier with it.
+// A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
 void Node::end_without(const bootstrap::News& news) {
   bootstrap_->fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
                                "--on-death survive",
@@ -110,7 +110,7 @@ void Node::end_without(const bootstrap::News& news) {
                    1);
 }
 
-// The memory is exported as it is now: peers map it from here on.
+// The memory is exported as it is now; peers map it from now on.
 base::Result<> Node::wire_up(const Options& options) {
   auto exported = space_->exported();
   MemoryCard mine = memory_card(options);
@@ -160,7 +160,8 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   std::uint64_t kept = space_->kept_bytes(self());
   auto result = make_present(context, BlockId{offset / space_->unit()},
                              write ? protocol::Access::kWrite : protocol::Access::kRead);
-  // Zeros, and pages that are only claimed or unprotected here, come from nowhere else.
+  // A fault that fetched nothing: if its page got memory it was filled with zeros; otherwise it was
+  // only claimed or unprotected.
   bool came = context.counters.pages_fetched.get() != fetched;
   bool zeros = !came && space_->kept_bytes(self()) > kept;
   if (zeros) context.counters.zero_fills.add(1);
@@ -176,9 +177,9 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
                                                     : platform::FaultVerdict::kForeign;
 }
 
-// Where there is no memory for the block, all that this node can do without goes. Its other threads
-// may be first to take that; and written pages stay while their homes have no memory for them
-// either, whose handlers are making some.
+// If there is no memory for the block, this node gives back all memory that it can. It tries
+// several times, because its other threads may take that memory first, and because written pages
+// stay while their homes have no memory for them; the homes' handler threads are making some.
 protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
@@ -206,7 +207,7 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   std::abort();
 }
 
-// A region that could never be filled is refused before anybody tries.
+// Refuses a region that could never be filled.
 Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const {
   constexpr std::uint32_t kNamed = 4;
   std::uint64_t all = 0;
@@ -281,7 +282,7 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
             fmt::format("an atomic operation on {} bytes at {}: a word has 4 or 8 "
                         "bytes and is aligned to its size",
                         op.size, fmt::ptr(address))};
-  if (blocks.first >= space_->sc_first()) {  // one node has the page while it writes
+  if (blocks.first >= space_->sc_first()) {  // sequential consistency: one writer a page
     std::byte* block = space_->address_of(blocks.first);
     Outcome present = touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
     if (present.ok()) before = protocol::perform(op, block);

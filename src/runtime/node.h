@@ -23,7 +23,7 @@ struct Allocation {
   bool collective = false;
 };
 
-// A stretch of an allocation, and where the program is to see it.
+// A part of an allocation, and the address where the program sees it.
 struct Pane {
   void* region = nullptr;
   std::uint64_t bytes = 0;
@@ -32,21 +32,21 @@ struct Pane {
 
 struct Totals;
 
-// What threads have done so far, for a report by the phases of a program.
+// What threads have done so far, for a report about the phases of a program.
 struct Work {
   std::uint64_t faults = 0, fetched = 0, refreshed = 0, unused = 0, flushed = 0;  // pages
   std::uint64_t flushed_bytes = 0, messages = 0;
-  std::uint64_t waited_ns = 0;  // the caller: for pages, locks and barriers, and in the protocol
+  std::uint64_t waited_ns = 0;  // of the caller: for pages, locks, barriers; and protocol work
 };
 
-// What a token is for: the program's locks and each kind of count have numbers of their own.
+// The kinds of counts. Each kind has its own range of token numbers, as have the program's locks.
 enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
 constexpr LockId count_id(CountKind kind, std::uint32_t number) {
   return LockId{static_cast<std::uint64_t>(kind) << 32 | number};
 }
 
-// One process's place in a job: everything between the C interface and the layers below. Owns them
-// all. Every method may be called by any thread at any time.
+// One process's place in a job: everything between the C interface and the layers below. Owns all
+// of them. Any thread may call any method at any time.
 class Node {
  public:
   static base::Result<std::unique_ptr<Node>> join();
@@ -54,66 +54,71 @@ class Node {
   Node(const Node&) = delete;
 
   NodeId self() const { return bootstrap_->self(); }
-  // An atomic operation on an aligned word; `before`: what it was.
+  // An atomic operation on an aligned word; `before`: its old value.
   Outcome atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before);
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
-  // As the program and the protocol see them.
+  // The clusters, as the program and the protocol see them.
   const protocol::Clusters& clusters() const { return core_->clusters(); }
-  // Where the program sees shared memory.
+  // The address at which the program sees shared memory.
   const void* shared_base() const { return space_->base(); }
   std::uint64_t shared_bytes() const { return space_->bytes(); }
-  // How much shared memory this node keeps; ~0: nobody has said.
+  // How much shared memory this node keeps, in bytes; ~0: no limit.
   std::uint64_t memory_bytes() const { return memory_[self().value].limit_bytes; }
 
   Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
   Outcome free(void* address);
-  // The program sees each stretch at its address from now on, in place of what was mapped there.
-  // Whole blocks of allocations that no thread of this node has touched yet; once, while no other
-  // thread of the program runs. Every node places the same before any touches one.
+  // From now on the program sees each part at its new address; what was mapped there is replaced.
+  // Parts are whole blocks of allocations that no thread of this node has touched. Called once,
+  // while the program has no other thread, and with the same parts on each node before any node
+  // touches them.
   Outcome place(const std::vector<Pane>& panes);
   Outcome lock(LockId lock);
   Outcome unlock(LockId lock);
-  // Takes in the messages that are here and serves other nodes, for a thread that computes between.
+  // Delivers the messages that have come, and serves other nodes. For a thread that computes for
+  // long.
   void look();
-  // Counts, by the numbers of their tokens (CountKind).
+  // Operations on counts. A count has the number of its token (count_id()).
   Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                        std::int64_t* before = nullptr);
   Outcome await_count(LockId count, std::int64_t at_least);
   bool take_units(LockId count, protocol::Units units, WaitLimit limit);
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);
-  // Whether the calling thread is in one of these already: a signal handler has interrupted it.
+  // Whether the calling thread is in an operation of the node. If so, the caller is a signal
+  // handler that interrupted it.
   bool is_inside() { return threads_.current().is_inside; }
   // The same for objects of the C library's threads (protocol/core/object_ids.h), whose callers
-  // make no sentences of what is usual. lock_until: kOk, kHeldAlready, kBusy or kExpired; until_ns:
-  // of platform::now_ns(), 0: the call does not wait, ~0: it waits for ever.
+  // need no error messages for normal results. lock_until returns kOk, kHeldAlready, kBusy or
+  // kExpired. until_ns is a time of platform::now_ns(); 0: the call does not wait, ~0: no time
+  // limit.
   protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);
   protocol::LockResult unlock_held(LockId mutex);
   protocol::LockResult wait_condition_until(LockId condition, LockId mutex, WaitLimit limit);
   protocol::Arrival arrive(LockId barrier);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
-  // The same, and a reduction of what all threads bring: `values` to `out`, which may be the same.
+  // A barrier with a reduction of all threads' `values`; the result goes to `out`, which may be the
+  // same memory.
   Outcome barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
                          const protocol::Contribution& contribution, std::byte* out);
-  // The same barrier where one thread at most gives bytes (a multiple of 8), which all get: `got`
-  // is empty where none did.
+  // A barrier in which at most one thread gives bytes (a multiple of 8). Each thread receives them
+  // in `got`, which is empty if no thread gave any.
   Outcome barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
                             std::span<const std::byte> given, std::vector<std::byte>& got);
-  // By a thread of node 0 that then enters the barrier as the last one there: waits until all other
-  // threads wait in it, and sees what they wrote.
+  // For the thread of node 0 that enters the barrier last on that node: waits until all other
+  // threads wait in the barrier. Their writes are visible afterwards.
   Outcome gather(BarrierId barrier, std::uint32_t threads_here);
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
 
-  // An access to the block at this address is the overflow of the stack above it, from now on. At
-  // most StackGuards::kMost of them; more are not watched.
+  // From now on an access to the block at this address counts as an overflow of the stack above it.
+  // At most StackGuards::kMost blocks; further ones are not watched.
   void guard(const void* block);
 
-  // Collective: waits for all, then leaves. Nothing may be called afterwards.
+  // Collective: waits for all nodes, then leaves the job. No method may be called afterwards.
   void leave();
-  // Tells the launcher that the job ends now, with `code`; this process is to exit soon.
+  // Reports to the launcher that the job ends now, with `code`. This process must exit soon.
   void end(int code) { bootstrap_->ending(code); }
-  // Tells it one sentence about why the job cannot go on, and ends this process.
+  // Reports to the launcher in one sentence why the job cannot go on, and ends this process.
   [[noreturn]] void fail(std::string_view sentence) {
     bootstrap_->fail(sentence, 1);
     std::abort();
@@ -121,18 +126,18 @@ class Node {
   std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
-  // Whether a report is wanted (--stats). The pages that this node has written; nullptr: it is not.
+  // The pages that this node has written; nullptr without a report (--stats).
   PageWrites* page_writes() const { return sites_ == nullptr ? nullptr : &sites_->writes(); }
-  // What the calling thread has done; and, where asked for, all of the runtime's own threads here.
+  // What the calling thread has done. with_own_threads: and all of the runtime's own threads here.
   Work work(bool with_own_threads);
-  // Where the program sees a block of an allocation that it has not placed elsewhere, and the
-  // allocation, as far as this node knows; without blocks: none holds it.
+  // The address of a block of an allocation that was not placed elsewhere; and the allocation, as
+  // far as this node knows (a region without blocks: none contains the block).
   std::byte* address_of(std::uint64_t block) const { return space_->address_of(block); }
   protocol::Region allocation_of(std::uint64_t block) const {
     return engine_->allocation_of(block);
   }
   std::uint64_t block_bytes() const { return space_->unit(); }
-  // The calling thread is one of the runtime's, of that name, and not of the program.
+  // Marks the calling thread as a thread of the runtime, with that name, and not of the program.
   void set_role(const char* role) { threads_.current().role = role; }
 
  private:
@@ -162,7 +167,7 @@ class Node {
     return scale_.duration_ns(platform::ticks() - from);
   }
 
-  // Bottom-up: destroyed top-down.
+  // Each uses those above it; destroyed from the last to the first.
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
   ThreadRegistry threads_{[this](ThreadContext& context) { thread_ended(context); }};
   std::atomic<bool> left_{false};
@@ -174,12 +179,12 @@ class Node {
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<SiteCounters> sites_;  // both: where a report is wanted
+  std::unique_ptr<SiteCounters> sites_;  // this and locks_: nullptr without a report
   std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   std::uint64_t joined_ns_ = 0;
-  platform::TickScale scale_;  // as it was when the node had joined: short times need no better
+  platform::TickScale scale_;  // as of the end of join(): exact enough for short times
 };
 
 // A node's counters summed over its threads.

@@ -99,7 +99,8 @@ void Node::report() const {
   std::vector<ThreadLine> threads;
   threads_.for_each([&](const ThreadContext& context) {
     ThreadLine line = line_of(context, now_ns);
-    // A thread that has done nothing here is none of the program: its stack is shared memory.
+    // Skips threads that have done nothing; a thread of the program has, because its stack is
+    // shared memory.
     bool has_counts = line.faults + line.scans + line.fetched > 0 || line.locks + line.barriers > 0;
     if (line.lived > 0 && (has_counts || line.serves > 0)) threads.push_back(std::move(line));
   });

@@ -26,8 +26,8 @@ protocol::Patience patience_of(const WaitLimit& limit) {
   return limit.is_none() ? protocol::Patience::kForEver : protocol::Patience::kExpires;
 }
 
-// A program that tries again and again must not keep the processor from the thread that has what
-// it wants, nor from the handler thread that takes it in.
+// A program that retries again and again must not take the processor from the thread that holds the
+// lock, or from the handler thread that will receive it.
 void note_try(ThreadContext& context, bool taken) {
   if (taken)
     context.tries = {};
@@ -37,7 +37,7 @@ void note_try(ThreadContext& context, bool taken) {
 
 }  // namespace
 
-// What an operation since `from` took, apart: its waiting, and the protocol's own work.
+// Divides the time of an operation that began at `from` into waiting and protocol work.
 void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from) {
   std::uint64_t total = ns_since(from);
   std::uint64_t waited = std::min(context.waited_ns, total);
@@ -46,7 +46,7 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
   context.waited_ns = 0;
 }
 
-// An operation of the calling thread that may wait for others; start(strand) makes it.
+// Runs an operation of the calling thread that may wait for other threads; start(strand) makes it.
 template <typename Start>
 auto Node::synchronise(Waiting waiting, Start start) {
   return on_own_stack([&] {
@@ -79,8 +79,8 @@ void Node::look() {
   });
 }
 
-// Nobody could ever give the lock back, and the thread that has this context next would be taken
-// for its holder.
+// No thread could ever release the lock, and the next thread with this context would count as its
+// holder.
 void Node::thread_ended(ThreadContext& context) {
   if (engine_ == nullptr || left_.load()) return;
   if (auto lock = engine_->held_by(context))
@@ -92,7 +92,8 @@ void Node::thread_ended(ThreadContext& context) {
         1);
 }
 
-// acquire() takes a lock, or does not; what it took counts for the lock where a report is wanted.
+// Calls acquire(), which takes the lock or does not. With a report, adds its costs to the lock's
+// counts.
 template <typename Acquire>
 protocol::LockResult Node::count_lock(LockId lock, Acquire acquire) {
   Counters& counters = threads_.current().counters;
@@ -157,7 +158,7 @@ bool Node::take_units(LockId count, protocol::Units units, WaitLimit limit) {
   return taken;
 }
 
-// A lock with a time limit is tried again and again, ever more seldom.
+// Retries a lock with a time limit, at growing intervals.
 protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
   Waiting waiting = waits_for(For::kLock, mutex);
@@ -213,7 +214,8 @@ Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
   return barrier_reduce(barrier, threads_here, {}, nullptr);
 }
 
-// An operation of the calling thread on a barrier, whose result says whether all threads match.
+// Runs an operation of the calling thread on a barrier. Its result says whether all threads use the
+// same reduction.
 template <typename Start>
 Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
@@ -241,7 +243,7 @@ Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start st
   return {};
 }
 
-// What is shared memory to the program is not touched while the core is at work.
+// The program's data may be in shared memory, so they are copied: the core must not touch that.
 Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
                              const protocol::Contribution& contribution, std::byte* out) {
   ThreadContext& context = threads_.current();

@@ -11,7 +11,7 @@
 namespace terrane::runtime {
 namespace {
 
-// Leaves `out` alone where the variable is not set.
+// Does not change `out` if the variable is not set.
 base::Result<> read_size(const char* name, std::uint64_t least, std::uint64_t& out) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return {};
@@ -99,7 +99,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!prediction) return prediction.error();
     options.prediction = prediction.value();
   }
-  // Else it is which hosts form a cluster, for the launcher.
+  // Other values name the hosts of each cluster; they are for the launcher.
   const char* clusters = std::getenv("TERRANE_CLUSTERS");
   options.clusters = clusters == nullptr || std::string_view(clusters) != "0";
   const char* verbose = std::getenv("TERRANE_VERBOSE");

@@ -10,30 +10,30 @@
 
 namespace terrane::runtime {
 
-// What the environment asks of a node; `terrane run` sets it from its options.
+// What the environment variables of a node set; `terrane run` sets them from its options.
 struct Options {
   std::uint64_t unit_bytes = 4096;  // TERRANE_UNIT: the coherence unit, 4 to 64 KiB, a power of two
   std::uint64_t space_bytes = 0;    // TERRANE_SPACE: the shared address space
-  std::uint64_t memory_bytes = ~0ull;  // TERRANE_MEMORY: of shared pages and copies on this node
-  std::uint64_t log_ranges = 1 << 16;  // TERRANE_LOG_RANGES: write notices kept for passing on
+  std::uint64_t memory_bytes = ~0ull;  // TERRANE_MEMORY: most of shared pages, copies and twins
+  std::uint64_t log_ranges = 1 << 16;  // TERRANE_LOG_RANGES: write notices that are kept
   platform::FaultSourceKind fault_source =
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   std::string transport = "auto";             // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
   waiting::Mode wait = waiting::Mode::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
-  std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests, on every such message
-  bool verbose = false;                // TERRANE_VERBOSE=1: node 0 says by what it sends
-  bool stats = false;                  // TERRANE_STATS=1: a report of the node when it leaves
-  std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: none
-  bool meet = true;                    // TERRANE_MEET=0: barriers go by messages, also on one host
+  std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests; added to such messages
+  bool verbose = false;                // TERRANE_VERBOSE=1: node 0 names its transports
+  bool stats = false;                  // TERRANE_STATS=1: the node prints a report when it leaves
+  std::uint64_t patience_ms = 30'000;  // TERRANE_PATIENCE, in seconds: see Patience; 0: no reports
+  bool meet = true;                    // TERRANE_MEET=0: barriers always use messages
   protocol::Prediction prediction;     // TERRANE_PREDICT: which predictor, without which heuristics
-  bool migrate = true;    // TERRANE_MIGRATE=0: homes stay where they were first written
+  bool migrate = true;                 // TERRANE_MIGRATE=0: a home stays at the first writer
   bool clusters = true;   // TERRANE_CLUSTERS=0: the protocol takes all nodes for one cluster
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 
-// Reads them; `nodes` bounds the default space, since every node maps every peer's. A bad value
-// gives an error that names the variable and what it takes.
+// Reads them. `nodes` bounds the default space, because each node maps the space of each peer. A
+// bad value gives an error that names the variable and the values that it accepts.
 base::Result<Options> read_options(std::uint32_t nodes);
 
 // "64M", "2G", "512K", "4096": bytes.

@@ -4,7 +4,7 @@
 
 namespace terrane::runtime {
 
-// Why a call failed; the numbers of terrane_status in <terrane/status.h>.
+// Why a call failed. The numbers are those of terrane_status in <terrane/status.h>.
 enum class Status : int {
   kOk = 0,
   kInvalid = -1,
@@ -22,7 +22,7 @@ enum class Status : int {
   kDied = -13,
 };
 
-// A call's outcome: a status, and for a failure the sentence that tells it.
+// A call's outcome: a status, and the error message if the call failed.
 struct Outcome {
   Status status = Status::kOk;
   std::string message;

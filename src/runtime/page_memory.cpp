@@ -19,11 +19,11 @@ void PageSpace::bound(const std::vector<MemoryShare>& shares, Exhausted exhauste
     std::uint64_t bytes = share.home_bytes;
     most_blocks_.push_back(bytes == ~0ull ? ~0ull : (bytes + bytes / 8) / unit_);
   }
-  if (own.home_bytes == own.limit_bytes) had_until_ = ~0ull;  // shared with nobody
+  if (own.home_bytes == own.limit_bytes) had_until_ = ~0ull;  // no other node on the machine
   exhausted_ = std::move(exhausted);
 }
 
-// Beyond its own share a node takes what others have left of theirs, as long as there is some.
+// A node that exceeds its own share takes memory that other nodes do not use, while there is some.
 bool PageSpace::machine_has_more(std::uint64_t kept) {
   if (kept < limit_blocks_ || kept < had_until_.load(std::memory_order_relaxed)) return true;
   std::uint64_t left =
@@ -46,7 +46,7 @@ bool PageSpace::populate(protocol::BlockRange blocks) {
       return false;
     }
     if (!mapping_.reserve(span(run))) return false;
-    // Another node may have stored in a home of ours at the same time.
+    // Another node may have stored to a home of this node at the same time.
     std::uint64_t fresh = 0;
     for (std::uint64_t p = run.first; p < run.end(); ++p) {
       fresh += !own.populated.insert(p);
@@ -59,8 +59,9 @@ bool PageSpace::populate(protocol::BlockRange blocks) {
   return true;
 }
 
-// Whether the home may keep one page more. Its handler makes room for those that others store,
-// while they wait; who serves its messages is not to wait, and goes some way beyond.
+// Whether the home may keep one more page. For another node, waits while that home's handler thread
+// makes room. For this node, does not wait, because it may be serving a message; its limit is then
+// a little higher (kServedBytes).
 bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
   constexpr int kMostMs = 3000;
   constexpr std::uint64_t kServedBytes = std::uint64_t{4} << 20;
@@ -75,7 +76,7 @@ bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
   return true;
 }
 
-// Before a difference is stored in a page that its home has not touched yet.
+// Called before a difference is stored in a page that may have no memory at its home.
 void PageSpace::back_home(NodeId home, std::uint64_t block) {
   Control& control = control_of(home);
   if (control.populated.contains(block)) return;
@@ -85,7 +86,7 @@ void PageSpace::back_home(NodeId home, std::uint64_t block) {
   }
 }
 
-// The same without waiting; false where the home may keep no more.
+// The same without waiting; false: the home may keep no more pages.
 bool PageSpace::populate_home(NodeId home, std::uint64_t block) {
   Control& control = control_of(home);
   if (control.populated.contains(block)) return true;
@@ -100,8 +101,8 @@ bool PageSpace::give_memory(Control& control, NodeId home, std::uint64_t block) 
   return true;
 }
 
-// Whole pages that come to our memory. Those that have never been touched go by system calls, as
-// many as touch in one: no page is zeroed for nothing, or faults.
+// Stores whole pages in our memory. Pages that were never touched are written by system calls, each
+// for adjacent pages: so the kernel zeroes no page in vain, and there is no fault.
 void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from) {
   for (std::uint64_t b = blocks.first; b < blocks.end();) {
     bool fresh = fresh_.contains(b);
@@ -135,7 +136,7 @@ void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& count
   }
   own.kept->fetch_sub(gone, std::memory_order_relaxed);
   if (evicted) counters.pages_evicted.add(gone);
-  // Also where nothing was populated: a reader may have come just when a page went.
+  // Also if nothing was populated: a reader may have touched a page at the same time.
   mapping_.punch(span(blocks));
   drop_twins(blocks);
 }

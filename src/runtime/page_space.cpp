@@ -18,7 +18,8 @@ constexpr std::uint32_t kControlRegion = 1;
 constexpr std::uint64_t kCacheLine = 64;
 constexpr std::uint64_t kBytesTold = 2 * sizeof(protocol::CentralBarrier::Told);  // of a barrier
 
-// Behind the space that was asked for: address space costs nothing.
+// The size of the part with sequential consistency, which follows the space that was asked for.
+// Address space costs nothing.
 std::uint64_t sc_bytes(const Options& options) {
   constexpr std::uint64_t kLeast = 1 << 20;
   return std::max(options.space_bytes / 8 / kLeast, std::uint64_t{1}) * kLeast;
@@ -73,7 +74,7 @@ std::uint64_t PageSpace::table_bytes() const {
 }
 
 base::Result<> PageSpace::fits_addresses(const Options& options, std::uint32_t nodes_on_host) {
-  constexpr std::uint64_t kRest = 64 << 20;  // stacks, messages, and what the program takes first
+  constexpr std::uint64_t kRest = 64 << 20;  // stacks, messages, the program's first allocations
   platform::AddressesLeft left = platform::addresses_left();
   auto takes = [&](std::uint64_t space_bytes) {
     Options smaller = options;
@@ -155,8 +156,8 @@ std::vector<transport::ExportedRegion> PageSpace::exported() const {
 void PageSpace::connect(transport::Transport& transport, bool one_sided) {
   transport_ = &transport;
   reaches_all_ = true;
-  // Pages are mapped when they are needed first; where addresses may be short, while there is still
-  // another way.
+  // Pages are mapped at their first use. If address space is limited they are mapped now, while
+  // messages can still be used in place of a mapping that fails.
   bool unlimited = platform::addresses_left().all == ~std::uint64_t{0};
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     reached_[n] =
@@ -167,7 +168,7 @@ void PageSpace::connect(transport::Transport& transport, bool one_sided) {
 }
 
 base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
-  control_fd_.reset();  // mapped by now, and peers have theirs
+  control_fd_.reset();  // it is mapped by now, and peers have it
   handler_ = handler;
   handler_context_ = context;
   platform::Span sc = span({sc_first_, blocks_ - sc_first_});
@@ -246,7 +247,7 @@ PageSpace::Control& PageSpace::control_of(NodeId node) {
   if (!peer.connected.load(std::memory_order_acquire)) {
     std::byte* data = transport_->reach(node, kControlRegion);
     TERRANE_CHECK(data != nullptr, "a peer's control words can be reached on this host");
-    static std::atomic_flag busy;  // several threads may meet a peer for the first time at once
+    static std::atomic_flag busy;  // several threads may use a peer for the first time at once
     while (busy.test_and_set(std::memory_order_acquire)) {
     }
     if (!peer.connected.load(std::memory_order_relaxed)) {
@@ -266,7 +267,7 @@ protocol::CentralBarrier PageSpace::central_barrier(std::uint32_t number) {
           reinterpret_cast<CentralBarrier::Told*>(told)};
 }
 
-// Reading a page that nobody has written must not give it memory.
+// Reading a page that was never written must not give it memory.
 void PageSpace::read_page(std::uint64_t block, std::byte* out) {
   if (!peers_[self_.value].control.populated.contains(block)) {
     std::memset(out, 0, unit_);

@@ -20,7 +20,7 @@
 
 namespace terrane::runtime {
 
-// Zeroed sparse private memory, never inherited by a forked child. Owns the mapping.
+// Sparse private memory, initially zero, not inherited by a child of fork(). Owns the mapping.
 class SparseMemory {
  public:
   SparseMemory() = default;
@@ -36,35 +36,34 @@ class SparseMemory {
   std::uint64_t bytes_ = 0;
 };
 
-// One node's share of the shared space on real memory: the pages in both views, their twins, the
+// One node's part of the shared space on real memory: the pages in both views, their twins, the
 // words that peers read, and the protocol's tables. PageSteps performs one-sided steps on it.
 class PageSpace {
  public:
-  // Whether this process may have as many addresses as a node takes beside the others of its host;
-  // the error names the limit and the size of the space that would fit. Only where there is a
-  // limit.
+  // Whether the process's limit of address space, if there is one, permits what a node needs beside
+  // the other nodes of its host. The error names the limit and the size of a space that would fit.
   static base::Result<> fits_addresses(const Options& options, std::uint32_t nodes_on_host);
   static base::Result<std::unique_ptr<PageSpace>> create(const Options& options, NodeId self,
                                                          std::uint32_t nodes);
 
-  // For the transport: pages, control.
+  // The regions that the transport exports: pages, control.
   std::vector<transport::ExportedRegion> exported() const;
-  // From now on steps may name peers. one_sided: where a peer's memory can be reached it is; else
-  // no peer's is, and all goes by messages.
+  // From now on steps may name peers. one_sided: reach a peer's memory directly where possible. If
+  // it is false, all access to peers is by messages.
   void connect(transport::Transport& transport, bool one_sided);
-  // Whether steps at the node are performed here, on its memory; else by RemotePages.
+  // Whether steps for the node are performed directly on its memory; otherwise by RemotePages.
   bool reaches(NodeId node) const { return reached_[node.value]; }
   bool reaches_all() const { return reaches_all_; }
-  // How much each node keeps; first told before anything is performed. A home's page may take an
-  // eighth more, since what others store there cannot wait. Where memory is short all the same,
-  // `exhausted` is called, by whichever thread stores the page, and does not return.
+  // Sets how much each node keeps; called before the first step. Pages of a home may take an eighth
+  // more, because other nodes' stores to them cannot wait. If memory is short nevertheless, the
+  // thread that stores the page calls `exhausted`, which does not return.
   using Exhausted = std::function<void(NodeId home, std::uint64_t block)>;
   void bound(const std::vector<MemoryShare>& shares, Exhausted exhausted);
-  // Faults of the application view call the handler from now on.
+  // From now on faults of the application view call the handler.
   base::Result<> watch(platform::FaultHandler handler, void* context);
-  // The application sees each range of blocks at its address from now on, in place of what was
-  // mapped there. Once, after watch(), while no other thread of the program runs; of whole blocks
-  // that nobody has touched here, before sc_first(), none in two ranges.
+  // From now on the application sees each range of blocks at its new address; what was mapped there
+  // is replaced. Called once, after watch(), while the program has no other thread. The ranges do
+  // not overlap, end before sc_first(), and contain only blocks that no thread has touched here.
   struct Placed {
     protocol::BlockRange blocks;
     void* address = nullptr;
@@ -72,42 +71,43 @@ class PageSpace {
   base::Result<> place(std::vector<Placed> panes);
 
   protocol::BlockMemory protocol_memory();
-  // Zeroed memory for what the predictor has seen of each block.
+  // Memory for the predictor's history of each block, initially zero.
   protocol::BlockHistory* history();
-  // How writes to the blocks before sc_first() are detected; to those behind always by faults.
+  // How writes to the blocks before sc_first() are detected. Later blocks: always by faults.
   protocol::WriteDetection detection() const;
   bool enters_protected() const { return source_->enters_protected(); }
 
-  // Where the barrier of this number (below CentralBarrier::kPlaces) is held, on one host.
+  // The words of the in-memory barrier with this number (below CentralBarrier::kPlaces). Only if
+  // all nodes are on one host.
   protocol::CentralBarrier central_barrier(std::uint32_t number);
 
-  // Our copy of the block, which others may be writing, to `out` (unit() bytes).
+  // Copies our copy of the block, which other threads may be writing, to `out` (unit() bytes).
   void read_page(std::uint64_t block, std::byte* out);
-  // Fetched bytes of whole blocks into our copies, or to the staging buffer, for Merge.
+  // Stores fetched whole blocks into our copies, or (stages) into the staging buffer, for Merge.
   void write_pages(protocol::BlockRange blocks, const std::byte* from, bool stages);
-  // Bytes of one block aside, as the block of that number of a run.
+  // Stores one block's bytes into the staging buffer; `slot`: its index within the run.
   void stage(std::uint64_t slot, const std::byte* from);
-  // The difference of our copy to its twin, to `out` (platform::diff_bound(unit()) bytes); its
-  // size. update_twin: the twin follows.
+  // Writes the difference of our copy from its twin to `out` (platform::diff_bound(unit()) bytes).
+  // Returns its size in bytes. update_twin: the twin gets the same changes.
   std::size_t encode(std::uint64_t block, bool update_twin, std::byte* out);
-  // Does an atomic operation in the page of a node that can be reached; what the word was.
+  // Performs an atomic operation in the page of a home that can be reached. Returns the old word.
   std::uint64_t atomic(NodeId home, std::uint64_t block, const protocol::AtomicOp& op);
-  // Stores a difference into our copy; false when it is malformed.
+  // Stores a difference into our copy; false if it is malformed.
   bool apply(std::uint64_t block, std::span<const std::byte> diff);
-  // Stores a whole page, which nobody here sees meanwhile; false where it is none.
+  // Stores a whole page, which no thread here sees meanwhile; false if the bytes are no whole page.
   bool place(std::uint64_t block, std::span<const std::byte> page);
 
   NodeId self() const { return self_; }
   std::uint32_t nodes() const { return nodes_; }
   std::uint64_t blocks() const { return blocks_; }
-  // From this block on lie regions with sequential consistency.
+  // Regions with sequential consistency begin at this block.
   std::uint64_t sc_first() const { return sc_first_; }
   std::uint64_t unit() const { return unit_; }
   std::byte* base() const { return mapping_.app(); }
-  // Where the program sees a block.
+  // The address at which the program sees a block.
   std::byte* address_of(std::uint64_t block) const { return mapping_.app_at(block * unit_); }
-  // The offset of what the program sees at [address, address + bytes); none where that is not one
-  // stretch of shared memory.
+  // The offset in shared memory of [address, address + bytes); nullopt if that range is not one
+  // part of shared memory.
   std::optional<std::uint64_t> offset_of(const void* address, std::uint64_t bytes) const {
     return mapping_.offset_of(address, bytes);
   }
@@ -115,7 +115,8 @@ class PageSpace {
   bool is_over_limit() const {
     return peers_[self_.value].control.kept->load(std::memory_order_relaxed) >= limit_blocks_;
   }
-  // Of a block in no allocation: whether it was in one. Nodes drop what is freed, wherever it lay.
+  // Whether a block that is in no allocation was in one before. Nodes drop freed blocks of any
+  // home.
   bool was_freed(std::uint64_t block) const { return known_.contains(block); }
   // Bytes of shared pages, copies and twins that a node of this host keeps now.
   std::uint64_t kept_bytes(NodeId node) {
@@ -125,14 +126,14 @@ class PageSpace {
  private:
   friend class PageSteps;
 
-  // What peers reach beside the pages.
+  // What peers access beside the pages.
   struct Control {
     std::atomic<std::uint32_t>* words = nullptr;   // home words
     std::atomic<std::uint32_t>* owners = nullptr;  // directory: owner + 1
     protocol::BlockSet wanted;
     protocol::BlockSet populated;                    // blocks whose page has memory
     std::atomic<std::uint32_t>* flushing = nullptr;  // threads of the node that store at homes
-    std::atomic<std::uint64_t>* kept = nullptr;      // pages and twins, in blocks
+    std::atomic<std::uint64_t>* kept = nullptr;      // pages and twins with memory, in blocks
     std::byte* barriers = nullptr;                   // a cache line for each word
   };
 
@@ -154,8 +155,8 @@ class PageSpace {
   bool give_memory(Control& control, NodeId home, std::uint64_t block);
   bool machine_has_more(std::uint64_t kept);
 
-  // Calls function(source, span) for each part of the range that one source watches: ranges are
-  // cut at the edges of panes. The range lies on one side of sc_first().
+  // Calls function(source, span) for each part of the range that one fault source watches: the
+  // range is cut where a pane begins or ends. It lies on one side of sc_first().
   template <typename Function>
   void by_source(protocol::BlockRange blocks, Function function) const;
   platform::Span span(protocol::BlockRange blocks) const {
@@ -174,13 +175,14 @@ class PageSpace {
   SparseMemory twins_;
   SparseMemory tables_;
   protocol::BlockSet twinned_;  // blocks whose twin has memory
-  // Blocks whose page was reserved, and is not known to be entered in the runtime view.
+  // Blocks whose page is reserved, but perhaps not entered in the runtime view yet.
   protocol::BlockSet fresh_;
-  protocol::BlockSet known_;            // blocks that have ever had a page here, or were dropped
-  std::uint64_t limit_blocks_ = ~0ull;  // that this node wants to keep to
-  // Beyond it: until when the machine need not be asked whether it has more.
+  protocol::BlockSet known_;            // blocks that had a page here at any time, or were dropped
+  std::uint64_t limit_blocks_ = ~0ull;  // this node's own limit
+  // In blocks: while the node keeps fewer, it need not ask the machine for more memory than its
+  // limit.
   std::atomic<std::uint64_t> had_until_{0};
-  std::vector<std::uint64_t> most_blocks_;  // that each node keeps; empty: no bound
+  std::vector<std::uint64_t> most_blocks_;  // of each node; empty: no bound
   Exhausted exhausted_;
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;
@@ -204,8 +206,8 @@ class PageSpace {
   std::vector<Peer> peers_;
   bool reaches_all_ = true;
   std::unique_ptr<bool[]> reached_;      // by node
-  SparseMemory staging_;                 // what is being renewed; under the consistency lock
-  std::vector<platform::Span> written_;  // scan's answer; under the consistency lock, as scans are
+  SparseMemory staging_;                 // bytes for copies; under the consistency lock
+  std::vector<platform::Span> written_;  // result of a scan; under the consistency lock
 };
 
 }  // namespace terrane::runtime

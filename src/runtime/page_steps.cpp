@@ -27,7 +27,7 @@ void PageSteps::perform(protocol::LoadWord& step) {
   step.result = word.load(std::memory_order_seq_cst);
 }
 
-// A look first: most freed blocks had no word set, and reading is cheaper than writing.
+// Reads first: most freed blocks had no word set, and reading is cheaper than writing.
 void PageSteps::perform(const protocol::StoreWord& step) {
   auto& word = space_.peers_[space_.self_.value].control.words[step.block.value];
   if (step.word != 0 || word.load(std::memory_order_relaxed) != 0)
@@ -40,7 +40,7 @@ void PageSteps::perform(protocol::SwapWord& step) {
   step.result = word.compare_exchange_strong(expected, step.desired);
 }
 
-// Seen by all before what follows, and after what went before.
+// Ordered for all nodes: after everything before it, and before everything that follows.
 void PageSteps::perform(const protocol::CountFlush& step) {
   space_.peers_[space_.self_.value].control.flushing->fetch_add(step.begins ? 1 : ~0u,
                                                                 std::memory_order_seq_cst);
@@ -162,7 +162,7 @@ void PageSteps::perform(const protocol::Look& step) {
   add_written(*step.runs);
 }
 
-// The kernel speaks of pages, the protocol of blocks; adjacent runs are joined again.
+// The kernel reports pages, the protocol needs blocks; adjacent runs are joined again.
 void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
   counters_.scans.add(1);
   if (space_.written_.empty()) counters_.idle_scans.add(1);
@@ -185,7 +185,7 @@ void PageSteps::perform(const protocol::DropTwin& step) { space_.drop_twins(step
 
 // ---- bytes
 
-// Pages that have no memory at their home are zeros.
+// Pages without memory at their home are read as zeros.
 void PageSteps::perform(const protocol::CopyHome& step) {
   const protocol::BlockSet& populated = space_.control_of(step.node).populated;
   const std::byte* home = space_.pages_of(step.node);
@@ -222,8 +222,8 @@ void PageSteps::perform(protocol::StoreDiff& step) {
   std::byte* twin = space_.twins_.data() + offset;
   if (step.node != space_.self_ &&
       !space_.control_of(step.node).populated.contains(step.block.value)) {
-    // Most of all where the region was freed: the home is giving the page back, and must not keep
-    // one for nothing.
+    // Above all if the region was freed: the home is giving the page back, and must not get a new
+    // one for no difference.
     if (std::memcmp(page, twin, space_.unit_) == 0) return;
     space_.back_home(step.node, step.block.value);
   }
@@ -258,7 +258,7 @@ void PageSteps::perform(protocol::PerformAtomic& step) {
   step.result = space_.atomic(step.node, step.block.value, step.op);
 }
 
-// What this thread's atomic operation made of a word, into our copy.
+// Stores the result of this thread's atomic operation in our copy.
 void PageSteps::perform(const protocol::Patch& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
   protocol::AtomicOp store = step.op;

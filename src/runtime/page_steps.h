@@ -8,9 +8,9 @@
 
 namespace terrane::runtime {
 
-// The steps that touch pages or words (protocol/steps/step_kinds.h), performed on the memory of a
-// node and on that of peers that can be reached: an overload of perform() for each. By any thread,
-// as the protocol orders them.
+// Performs the steps that touch pages or words (protocol/steps/step_kinds.h) on the memory of this
+// node and of peers that can be reached. One overload of perform() for each step. Any thread may
+// call, in the order that the protocol prescribes.
 class PageSteps {
  public:
   PageSteps(PageSpace& space, Counters& counters) : space_(space), counters_(counters) {}

@@ -10,13 +10,13 @@
 namespace terrane::runtime {
 
 // Which pages this node has written in which phases of the program, as its releases found them, and
-// how often their changes went to another node: for the report of a program that has phases. Its
-// memory comes as it is used. Any thread.
+// how often their changes went to another node. For the report of a program with phases. Memory is
+// allocated at the first use of a part. Any thread may call.
 class PageWrites {
  public:
   static constexpr std::uint32_t kPhases = 64, kNoPhase = ~0u;
   struct Page {
-    std::atomic<std::uint64_t> phases;   // a bit for each
+    std::atomic<std::uint64_t> phases;   // one bit for each phase
     std::atomic<std::uint32_t> flushes;  // in any phase
   };
 
@@ -24,12 +24,12 @@ class PageWrites {
   ~PageWrites();
   PageWrites(const PageWrites&) = delete;
 
-  // From now on. Before the first call nothing is kept.
+  // Sets the phase of later writes. Before the first call nothing is recorded.
   void set_phase(std::uint32_t phase) { phase_.store(phase, std::memory_order_relaxed); }
   // A release has found that the node has written these blocks.
   void note_written(protocol::BlockRange blocks);
   void note_flushed(std::uint64_t block);
-  // Calls with each block that was written in a phase.
+  // Calls `call` for each block that was written in a phase.
   void for_each(const std::function<void(std::uint64_t, const Page&)>& call) const;
 
  private:

@@ -16,7 +16,7 @@ TEST(PageWritesTest, PagesAreKeptWithTheirPhases) {
   writes.note_written({5, 2});
   writes.note_flushed(6);
   writes.note_flushed(6);
-  writes.note_flushed(9);  // what was not found written in a phase is not told
+  writes.note_flushed(9);  // a block that was not written in a phase is not reported
   writes.set_phase(63);
   writes.note_written({6, 1});
   writes.set_phase(64);  // one of those beyond the room

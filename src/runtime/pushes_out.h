@@ -11,19 +11,19 @@
 
 namespace terrane::runtime {
 
-// Pushes on their way out: runs for one reader travel together, in the order that they come in, in
-// messages of some sixteen pages. Longer ones are no cheaper, and a reader would wait for the whole
-// of one with what it needs first. Owns the messages, and keeps the room of a few: to grow one from
-// nothing at each departure cost as much as to send it. By one thread at a time.
+// Pushes on their way to readers. Runs for one reader travel together in messages of about sixteen
+// pages, in the order of add(). Longer messages would not be cheaper, and the reader would wait
+// longer for the first run. Owns the messages. Keeps the buffers of a few: a new buffer that grows
+// at each barrier exit costs as much as the sending. One thread at a time.
 class PushesOut {
  public:
-  static constexpr std::size_t kMost = std::size_t{68} << 10;  // of a message, but for a single run
-  static constexpr std::size_t kFull = std::size_t{64} << 10;  // it goes: sixteen pages in any runs
+  static constexpr std::size_t kMost = std::size_t{68} << 10;  // bytes; a single run may exceed it
+  static constexpr std::size_t kFull = std::size_t{64} << 10;  // sent at this size: sixteen pages
 
   bool empty() const { return open_.empty(); }
 
-  // The part joins what is collected for `to`, which passes it on to `further`.
-  // send(NodeId to, Bytes message).
+  // Adds the part to the message for `to`, which passes the part on to `further`. Sends a message
+  // that is full by send(NodeId to, Bytes message).
   template <typename Send>
   void add(const protocol::PushPart& part, NodeId to, std::span<const NodeId> further, Send send) {
     auto at =
@@ -65,7 +65,7 @@ class PushesOut {
   }
 
   std::vector<One> open_;
-  std::vector<std::vector<std::byte>> room_;  // of messages that have gone
+  std::vector<std::vector<std::byte>> room_;  // buffers of messages that were sent
 };
 
 }  // namespace terrane::runtime

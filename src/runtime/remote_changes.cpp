@@ -1,4 +1,4 @@
-// What changes pages elsewhere: the differences of releases, and atomic operations.
+// Messages that change pages at other nodes: the differences of releases, and atomic operations.
 #include <algorithm>
 #include <cstring>
 
@@ -11,8 +11,8 @@ namespace {
 
 using transport::Bytes;
 
-// A release sends a home's differences in messages of about this size: small enough that the first
-// is applied while the next is made.
+// A release sends a home's differences in messages of about this size, so that the home applies one
+// message while this node makes the next one.
 constexpr std::size_t kBatchBytes = 64 << 10;
 
 }  // namespace

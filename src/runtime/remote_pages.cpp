@@ -39,7 +39,7 @@ Exchange& RemotePages::begin(const Kind& step, protocol::BlockRange blocks, wire
   exchange.blocks = blocks;
   exchange.stages = false;
   if constexpr (requires { step.stages; }) exchange.stages = step.stages;
-  // Last: an answer of a peer that has not been asked finds nothing half written.
+  // Stored last: if a peer that was not asked answers, it finds no half-written exchange.
   exchange.done.store(0, std::memory_order_release);
   auto request = protocol::request_of(step, context.strand.waiter());
   send(step.node, bytes_of(request), {}, context.counters);
@@ -88,7 +88,7 @@ bool RemotePages::is_ours(Bytes message) {
 bool RemotePages::received(NodeId from, Bytes message, Counters& counters) {
   if (protocol::Server::serves(message)) {
     bool good = run(serving_, server_.serve(serving_, from, message), {pages_, passed_, counters});
-    if (space_.is_over_limit()) transport_.interrupt();  // the handler trims
+    if (space_.is_over_limit()) transport_.interrupt();  // the handler thread evicts
     return good;
   }
   switch (static_cast<wire::Kind>(message[0])) {
@@ -126,7 +126,7 @@ T RemotePages::run(protocol::Strand& strand, protocol::Task<T> task, const Out& 
 
 void RemotePages::perform_here(const protocol::Pause&, const Out&) {}
 
-// For a moment: nobody stops at a step with what it waits for.
+// A short wait: a thread never stops between two steps with what others wait for.
 void RemotePages::perform_here(const protocol::Wait& step, const Out&) {
   waiting::wait_while_equal(*step.word, step.value, waiting::kCrowdedNs);
 }
@@ -229,7 +229,7 @@ bool RemotePages::accept_owner(NodeId from, Bytes message) {
   return true;
 }
 
-// The exchange that this ends; nullptr when nobody asked for it.
+// The exchange that this message ends; nullptr: no thread asked for it.
 Exchange* RemotePages::waiting(std::uint32_t waiter, NodeId from, protocol::BlockRange blocks,
                                wire::Kind answer) {
   if (!threads_.has(waiter)) return nullptr;

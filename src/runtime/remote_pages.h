@@ -18,40 +18,40 @@
 
 namespace terrane::runtime {
 
-// Pages of homes whose memory cannot be reached: asks them by messages for what PageSpace does with
-// memory that can, and runs the protocol's Server for such messages to us. Never waits: the engine
-// does, until the thread's Exchange is over. Owns the differences that are collected for each home
-// until they are sent together. Asking is for the thread that performs the step (posting: under the
-// consistency lock), received() for the thread that polls.
+// Access to pages of homes whose memory cannot be reached: sends messages for what PageSpace does
+// directly, and runs the protocol's Server for such messages of other nodes. Never waits: the
+// engine waits until the thread's Exchange is done. Owns the differences that are collected for
+// each home until they are sent together. ask() is called by the thread that performs the step
+// (post(): under the consistency lock), received() by the polling thread.
 class RemotePages {
  public:
   RemotePages(PageSpace& space, transport::Transport& transport, ThreadRegistry& threads,
               protocol::Server& server);
 
-  // By node, whether it is in another cluster, for the counters of what is sent; before the first
-  // message. Without: none is.
+  // far: for each node, whether it is in another cluster; for the counters of messages. Called
+  // before the first message, or never: then no node is.
   void count_far(std::vector<bool> far) { far_ = std::move(far); }
 
-  // Sends what the step needs; the exchange that is returned, one of the context's, ends with the
-  // step's result. What was posted of a fetch is not sent again.
+  // Sends the request of the step. The returned exchange, one of the context's, ends with the
+  // step's result. A fetch that was posted before is not sent again.
   Exchange& ask(const protocol::Fetch& step, ThreadContext& context);
   Exchange& ask(const protocol::AskAtomic& step, ThreadContext& context);
   Exchange& ask(const protocol::LoadOwner& step, ThreadContext& context);
   Exchange& ask(const protocol::ClaimOwner& step, ThreadContext& context);
   void post_fetch(const protocol::PostFetch& step, ThreadContext& context);
-  // The block's difference joins what is collected for its home. Returns the difference's size in
-  // bytes; 0 when there is none.
+  // Adds the block's difference to those collected for its home. Returns its size in bytes; 0:
+  // there is no difference.
   std::uint64_t post(const protocol::PostDiff& step, ThreadContext& context);
-  // Sends all that is collected.
+  // Sends all collected differences.
   void send_posted(ThreadContext& context);
 
-  // What a strand has for steps that send: room for pages, and pushes that are collected.
+  // A strand's buffers for steps that send: pages, and collected pushes.
   struct Out {
     std::vector<Line>& pages;
     PushesOut& pushes;
     Counters& counters;
   };
-  // A step that sends, or one of PageSpace.
+  // Performs a step that sends, or one of PageSteps.
   template <typename Kind>
   void perform(Kind& step, const Out& out) {
     if constexpr (requires { perform_here(step, out); }) {
@@ -63,22 +63,22 @@ class RemotePages {
     }
   }
 
-  // Once they are here: then true, and the step's result. Otherwise the thread is interrupted in
-  // its sleep when some come.
+  // If the pushes have come: true, and the step has its result. Otherwise false, and a push that
+  // comes interrupts the thread's sleep.
   bool take_push(protocol::TakePush& step, ThreadContext& context);
   void forget_pushes(std::uint32_t departure);
   void end_subscription(const protocol::EndSubscription& step, ThreadContext& context);
   void take_granted(const protocol::TakeGranted& step, ThreadContext& context);
 
-  // Appends to a grant for `to` what it wants of our blocks (wire::GrantedBlock), or to an arrival
-  // what it was promised. One thread at a time.
+  // Appends our blocks (wire::GrantedBlock) to a grant for `to` that wants them, or to an arrival
+  // whose receiver has subscribed to them. One thread at a time.
   void add_granted(NodeId to, std::span<const std::uint64_t> blocks, std::vector<std::byte>& grant,
                    Counters& counters);
 
-  // Whether a message is one of these.
+  // Whether received() handles the message.
   static bool is_ours(transport::Bytes message);
-  // Serves or ends an exchange; false when the message is malformed. `counters`: the polling
-  // thread's.
+  // Serves a request, or ends an exchange; false if the message is malformed. `counters`: of the
+  // polling thread.
   bool received(NodeId from, transport::Bytes message, Counters& counters);
 
  private:
@@ -114,18 +114,18 @@ class RemotePages {
   transport::Transport& transport_;
   ThreadRegistry& threads_;
   protocol::Server& server_;
-  std::mutex pushes_mutex_;  // guards news_ and push_taker_
+  std::mutex pushes_mutex_;  // guards pushes_ and push_taker_
   protocol::PushBox pushes_;
-  ThreadContext* push_taker_ = nullptr;  // who waits for some
-  // Of the polling thread, and of the one that adds to a grant.
+  ThreadContext* push_taker_ = nullptr;  // the thread that waits for pushes, or nullptr
+  // serving_ is for the polling thread, granting_ for the thread that adds to a grant.
   protocol::Strand serving_{protocol::kNobody};
   protocol::Strand granting_{protocol::kNobody};
-  PushesOut passed_;                                    // pushes
-  std::vector<std::vector<std::byte>> batches_;         // by home
+  PushesOut passed_;                                    // pushes that this node passes on
+  std::vector<std::vector<std::byte>> batches_;         // collected differences, by home
   std::vector<std::atomic<std::uint32_t>> unanswered_;  // flushes, by home
-  std::vector<NodeId> open_;                            // homes with something collected
-  std::vector<Line> pages_;                             // on their way out; of the polling thread
-  std::vector<Line> granted_;                           // one, on its way with a grant
+  std::vector<NodeId> open_;                            // homes whose batch is not empty
+  std::vector<Line> pages_;                             // pages to send; of the polling thread
+  std::vector<Line> granted_;                           // buffer for one block of a grant
 };
 
 }  // namespace terrane::runtime

@@ -254,7 +254,7 @@ TEST_F(RemotePagesTest, WhatHasMovedIsAskedForWhereItIs) {
   ASSERT_TRUE(receive(bytes_of(wire::PageFetch{.blocks = 3, .waiter = 9, .block = 1})));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 2u) << "as far as they are here";
 
-  // Who was sent here waits until the block has come.
+  // A requester that was sent to this node waits until the block has come.
   wire::PageFetch follows{.how = protocol::kFollows, .waiter = 9, .block = 7};
   ASSERT_TRUE(receive(bytes_of(follows)));
   EXPECT_EQ(last_sent<wire::PageData>().blocks, 0u);

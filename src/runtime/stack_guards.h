@@ -8,8 +8,8 @@
 
 namespace terrane::runtime {
 
-// The blocks below stacks that lie in shared memory: an access to one of them is the overflow of
-// the stack above it. Any thread may call, also in the handler of a fault.
+// The blocks below stacks in shared memory. An access to one of them is an overflow of the stack
+// above it. Any thread may call, also in a fault handler.
 class StackGuards {
  public:
   static constexpr std::size_t kMost = 1024;  // more are not watched
@@ -26,7 +26,7 @@ class StackGuards {
   }
 
  private:
-  std::array<std::atomic<std::uint64_t>, kMost> blocks_{};  // and one; 0: not written yet
+  std::array<std::atomic<std::uint64_t>, kMost> blocks_{};  // block + 1; 0: no entry yet
   std::atomic<std::size_t> count_{0};
 };
 

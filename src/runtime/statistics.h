@@ -13,8 +13,8 @@
 
 namespace terrane::runtime {
 
-// What happened to pages, by stretches of the shared space: the counts behind `--stats` for each
-// allocation. Its memory comes as it is used. Any thread.
+// Counts of what happened to pages, for each kStretch bytes of the shared space; `--stats` adds
+// them up for each allocation. Memory is allocated at the first use of a part. Any thread may call.
 class SiteCounters {
  public:
   static constexpr std::uint64_t kStretch = 64 << 10;
@@ -33,7 +33,7 @@ class SiteCounters {
     if (!used.load(std::memory_order_relaxed)) used.store(true, std::memory_order_relaxed);
     return sites_[number];
   }
-  // Calls with the first block of each stretch that has been counted, and its counts.
+  // Calls `call` with the first block and the counts of each stretch that has counts.
   void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
   PageWrites& writes() { return writes_; }
 
@@ -46,7 +46,7 @@ class SiteCounters {
   PageWrites writes_;
 };
 
-// What acquiring a lock cost. Any thread.
+// The cost of acquiring each lock. Any thread may call.
 class LockCounters {
  public:
   struct Lock {
@@ -55,7 +55,7 @@ class LockCounters {
   };
 
   LockCounters() : locks_(kRoom) {}
-  // The counts of a lock; beyond kRoom of them, one for all that come later.
+  // The counts of a lock. Locks that find no room share one entry, others().
   Lock& of(LockId id);
   const std::vector<Lock>& all() const { return locks_; }
   const Lock& others() const { return others_; }
@@ -67,13 +67,13 @@ class LockCounters {
   Lock others_;
 };
 
-// One line each of a report, times in seconds.
+// The lines of a report; times in seconds.
 struct ThreadLine {
   std::string name;
   double lived = 0, pages = 0, locks = 0, barriers = 0, serves = 0, protocol = 0;
   std::uint64_t faults = 0, fetched = 0, zeros = 0, flushed_bytes = 0, refreshed = 0, scans = 0,
                 idle_scans = 0;
-  bool is_of_program = true;  // and not one of the runtime's own, which computes nothing
+  bool is_of_program = true;  // false: a thread of the runtime, which computes nothing
 };
 struct SiteLine {
   std::string name;
@@ -85,7 +85,7 @@ struct LockLine {
   double wait = 0;
 };
 
-// The report of one node, several lines. At most kMostLines of each kind, those that cost most.
+// The report of one node, several lines. Of each kind the kMostLines that cost most.
 std::string statistics_text(const std::string& node, std::vector<ThreadLine> threads,
                             std::vector<SiteLine> sites, std::vector<LockLine> locks);
 

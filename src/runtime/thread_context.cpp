@@ -13,9 +13,10 @@
 
 namespace terrane::runtime {
 
-// Who comes back for a page as soon as it is gone did not have it for long enough: each time it has
-// it for twice as long, up to some ten times what it costs to pass it on within a host. Who only
-// looks at it again and again, until another writes to it, waits no longer than that.
+// If a thread asks for a page again soon after it lost it, it did not have the page for long
+// enough. Then it keeps the page twice as long, up to about ten times the cost of passing a page on
+// within a host. A thread that only reads the page again and again until another node writes to it
+// waits no longer than that.
 void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
   constexpr std::uint64_t kLeastNs = 10'000;
   constexpr std::uint64_t kMostNs = 80'000;
@@ -30,7 +31,7 @@ void LatestPages::add(std::uint64_t block, std::uint64_t now_ns) {
   }
   if (slot == nullptr) slot = &slots_[oldest_];
   oldest_ = slot == &slots_[0] ? 1 : 0;
-  slot->until_ns.store(0, std::memory_order_release);  // of a page that is nobody's meanwhile
+  slot->until_ns.store(0, std::memory_order_release);  // until then no thread holds that page
   slot->block.store(block, std::memory_order_release);
   slot->since_ns.store(now_ns, std::memory_order_relaxed);
   slot->until_ns.store(now_ns + stays_ns, std::memory_order_release);
@@ -54,15 +55,16 @@ std::uint64_t LatestPages::kept_until_ns(std::uint64_t block) const {
 }
 namespace {
 
-// The registry that threads which end give their contexts back to; null once it is gone.
+// The registry to which threads return their contexts when they end; nullptr: it is destroyed.
 std::atomic<ThreadRegistry*> live{nullptr};
 
-// A thread's link to its context. Initial-exec, and without a destructor: its first use may be in a
-// signal handler, where neither may allocate. A key's destructor does the giving back.
+// A thread's link to its context. Initial-exec, and without a destructor, because its first use may
+// be in a signal handler, where memory must not be allocated. A pthread key's destructor returns
+// the context.
 struct Link {
   ThreadContext* context;
   std::uint64_t
-      registry;  // its serial number: another registry may come to lie at the same address
+      registry;  // its serial() value: another registry may later be at the same address in memory
 };
 thread_local constinit Link link __attribute__((tls_model("initial-exec"))) = {};
 

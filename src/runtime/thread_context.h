@@ -21,14 +21,14 @@
 
 namespace terrane::runtime {
 
-// A cache line: the kernels of differences want memory aligned to it.
+// A cache line. The functions that compute differences need memory aligned to it.
 struct alignas(64) Line {
   std::byte bytes[64];
 };
 
-// What a thread has asked another node for by a message, and the answer.
+// A request by message of one thread to another node, and the answer.
 struct Exchange {
-  wire::Kind answer{};  // the message that ends it
+  wire::Kind answer{};  // kind of the message that ends it
   NodeId from;
   protocol::BlockRange blocks;
   bool stages = false;  // fetched blocks go to the staging buffer
@@ -36,18 +36,18 @@ struct Exchange {
   std::atomic<std::uint32_t> done{1};
 };
 
-// The pages with sequential consistency that a thread got last: none is given away before the
-// thread has had time to use it. Two, since an instruction may need two at once. Others may ask
-// until when one is kept.
+// The two pages with sequential consistency that a thread received last. A page is not given away
+// before the thread has had time to use it. Two, because one instruction may need two at once.
+// Other threads may call kept_until_ns().
 class LatestPages {
  public:
-  // The page was installed just now.
+  // The page was installed at now_ns.
   void add(std::uint64_t block, std::uint64_t now_ns);
-  // The thread has gone on to an operation: what it needed the pages for has been done. Whether
-  // there are any.
+  // holds(): whether the thread may still need its pages. let_go(): the thread has begun an
+  // operation, so the instructions that needed the pages are done.
   bool holds() const { return holds_; }
   void let_go(std::uint64_t now_ns);
-  // Until when the page is to stay; 0: it need not.
+  // The time until which the page stays; 0: it may go now.
   std::uint64_t kept_until_ns(std::uint64_t block) const;
 
  private:
@@ -63,7 +63,7 @@ class LatestPages {
   bool holds_ = false;
 };
 
-// What a thread waits for, for who waits long.
+// What a thread waits for, for the reports of long waits.
 struct Waiting {
   enum class For : std::uint8_t {
     kNothing,
@@ -73,53 +73,54 @@ struct Waiting {
     kFlag,
     kSemaphore,
     kCondition,
-    kObject,  // one of the C library's, in shared memory
+    kObject,  // an object of the C library in shared memory
     kLeaving
   };
   For what = For::kNothing;
-  std::uint64_t id = 0;    // of the barrier, or the token
-  std::int64_t until = 0;  // of a counter
+  std::uint64_t id = 0;    // of the barrier or token
+  std::int64_t until = 0;  // value of the counter
 };
 
-// A node that a message has gone to, and whom that is to wake there.
+// A node to which a message was sent, and which of its sleeping threads the message must wake.
 struct Unrung {
   NodeId to;
   transport::Sleepers whom;
 };
 
-// What one thread of a node needs: the strand of its operations, where it waits, its counters, its
-// last error.
+// The state of one thread of a node: the strand of its operations, what it waits for, its counters,
+// its buffers.
 struct ThreadContext {
   explicit ThreadContext(protocol::WaiterId id) : strand(id), serving(id) {}
 
   protocol::Strand strand;
-  protocol::Strand serving;         // of what the thread does for others, also while it waits
-  protocol::Nesting nesting;        // what of that it may do just now
-  ThreadContext* deputy = nullptr;  // with which it does that while its own operation waits
-  bool is_inside = false;           // in an operation of the program; read by its signal handlers
-  bool is_handler = false;          // it shares the processor of a thread of the program
-  bool is_dropper = false;          // of these, the one that makes no releases
+  protocol::Strand serving;         // for operations on behalf of other nodes, also during a wait
+  protocol::Nesting nesting;        // which of those operations it may perform now
+  ThreadContext* deputy = nullptr;  // makes late releases while this one's operation waits
+  bool is_inside = false;           // in an operation of the node; read in signal handlers
+  bool is_handler = false;          // handler or dropper: shares a program thread's processor
+  bool is_dropper = false;          // the dropper thread, which makes no releases
   LatestPages latest_pages;
   std::atomic<std::uint32_t> resumed{
       0};  // the call was answered: `value` is the result, and the payload is in the strand
   std::uint64_t value = 0;
-  // 1: whoever answers has to interrupt the transport's sleep; kSleepsAlone: to wake it on
-  // `resumed`.
+  // 0: the thread is awake. 1: the thread that ends its wait must interrupt the transport's sleep.
+  // kSleepsAlone: it must wake this thread on `resumed`.
   static constexpr std::uint32_t kSleepsAlone = 2;
   std::atomic<std::uint32_t> sleeping{0};
-  // The thread polls, from the first wait of an operation to its end: what comes in between waits
-  // no longer than its steps take, and wakes nobody (Transport::attend).
+  // The thread polls, from the first wait of an operation to the operation's end. A message that
+  // comes meanwhile waits at most as long as a step takes, and wakes no other thread
+  // (Transport::attend).
   bool attends = false;
   std::uint64_t polled_ns = 0;
-  bool took = false;             // messages, by its latest polls ...
-  bool took_urgent = false;      // ... of which some could not wait for another thread of this node
-  std::vector<Unrung> unrung;    // sent to, and not woken yet if they sleep
-  PushesOut pushes_out;          // of a departure
-  std::vector<Line> push_pages;  // a run that is collected
+  bool took = false;             // the latest polls delivered messages ...
+  bool took_urgent = false;      // ... and some of them are urgent (can_wait() is false)
+  std::vector<Unrung> unrung;    // nodes that were sent a message, and not woken yet
+  PushesOut pushes_out;          // pushes of a barrier exit
+  std::vector<Line> push_pages;  // buffer for the run of a push
   Exchange exchange;
   Exchange posted[protocol::PostFetch::kMost +
                   1];  // asked for, and not waited for yet: blocks.count > 0
-  // One that is not over, or nullptr.
+  // An exchange that is not done, or nullptr.
   const Exchange* open_exchange() const {
     if (exchange.done.load() == 0) return &exchange;
     for (const Exchange& one : posted)
@@ -129,16 +130,16 @@ struct ThreadContext {
   protocol::FlushesUnderWay flushes;
   Counters counters;
   Waiting waiting;
-  waiting::Backoff tries;                  // of what was in use, one after the other
-  WaitLimit limit;                         // when a sleep that may expire does so
-  std::atomic<std::int32_t> thread{0};     // the kernel's number of the thread that has it
-  std::uint64_t waited_ns = 0;             // of the operation under way
-  Counter lived_ns;                        // of threads that had it before
-  std::atomic<std::uint64_t> since_ns{0};  // the thread that has it has had it; 0: none has
-  std::atomic<const char*> role{nullptr};  // of a thread of the runtime
+  waiting::Backoff tries;                  // retries in a row, each of which found the lock in use
+  WaitLimit limit;                         // when a sleep expires that may expire
+  std::atomic<std::int32_t> thread{0};     // the kernel's number of the context's thread
+  std::uint64_t waited_ns = 0;             // by the operation under way
+  Counter lived_ns;                        // lifetime of the context's former threads
+  std::atomic<std::uint64_t> since_ns{0};  // when its thread got the context; 0: it has no thread
+  std::atomic<const char*> role{nullptr};  // name of a thread of the runtime
 };
 
-// While the thread is in an operation of the program.
+// Marks the thread as inside an operation of the node, as long as this object lives.
 class Inside {
  public:
   explicit Inside(ThreadContext& context) : context_(context), before_(context.is_inside) {
@@ -156,27 +157,27 @@ class Inside {
   bool before_;
 };
 
-// The contexts of a node's threads, by waiter number. A context outlives its thread and serves the
-// next one, so counters are never lost. Made at a thread's first use of Terrane, which may be a
-// fault: memory comes from the kernel directly.
+// The contexts of a node's threads, by waiter number. A context outlives its thread and is used by
+// a later one, so counters are never lost. A context is made at a thread's first use of Terrane,
+// which may be a fault; so its memory comes directly from the kernel.
 class ThreadRegistry {
  public:
   static constexpr std::uint32_t kMaxThreads = 4096;
 
-  // `on_end`: called by each thread that has a context when it ends.
+  // on_end: called by each thread with a context when the thread ends.
   explicit ThreadRegistry(std::function<void(ThreadContext&)> on_end = {});
   ThreadRegistry(const ThreadRegistry&) = delete;
   ~ThreadRegistry();
 
-  // The calling thread's context. Ends the process with a sentence beyond kMaxThreads threads at
-  // once.
+  // The calling thread's context. With more than kMaxThreads threads at once it ends the process
+  // with an error message.
   ThreadContext& current();
-  // The context with which the calling thread, whose own one is `context`, runs an operation while
-  // its own operation waits. It stays with `context`.
+  // The context with which the calling thread runs an operation while the operation of its own
+  // context, `context`, waits. It remains the deputy of `context`.
   ThreadContext& deputy(ThreadContext& context);
   ThreadContext& at(protocol::WaiterId waiter) const { return *contexts_[waiter.value]; }
 
-  // Whether there is a context of that number, for numbers from the network.
+  // Whether a context with that number exists; for numbers from the network.
   bool has(std::uint32_t waiter) const { return waiter < made_.load(std::memory_order_acquire); }
 
   template <typename Function>
@@ -185,14 +186,14 @@ class ThreadRegistry {
     for (std::uint32_t i = 0; i < count; ++i) function(*contexts_[i]);
   }
 
-  // Every thread counts there, too, from now on.
+  // From now on every thread counts in `sites`, too.
   void count_sites(SiteCounters* sites) {
     std::lock_guard hold(mutex_);
     sites_ = sites;
     for_each([sites](ThreadContext& context) { context.counters.sites = sites; });
   }
 
-  // Of the registries that this process has had, from 1.
+  // The number of this registry among those that the process has had, from 1.
   std::uint64_t serial() const { return serial_; }
   // Called when a thread that has a context ends.
   void give_back(ThreadContext& context);

@@ -14,7 +14,7 @@ std::string list(const std::vector<NodeId>& nodes) {
   return text;
 }
 
-// What a barrier lacks, as far as it is this thread that tells.
+// What the thread's barrier waits for, if this thread is the one to report it.
 std::string lacks(const protocol::Core& core, const ThreadContext& context) {
   auto wait = core.barriers().wait_of(BarrierId{static_cast<std::uint32_t>(context.waiting.id)},
                                       context.strand.waiter());
@@ -27,7 +27,7 @@ std::string lacks(const protocol::Core& core, const ThreadContext& context) {
                      list(wait->missing));
 }
 
-// About pages, whatever operation they are for.
+// Reports a wait for pages, whatever the operation is.
 bool tell_of_pages(const ThreadContext& context, double seconds) {
   if (const Exchange* open = context.open_exchange()) {
     base::log("has waited {:.3g} s for an answer about pages from node {}", seconds,

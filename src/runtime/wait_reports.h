@@ -10,19 +10,19 @@
 
 namespace terrane::runtime {
 
-// What messages call it: "lock 5", "the mutex at 0x7f...".
+// The name of a token in messages: "lock 5", "the mutex at 0x7f...".
 std::string name_of_token(LockId id);
 
-// Sentences about waits that last long: each node tells what it knows itself. A barrier is spoken
-// of by whoever lacks somebody: its threads, or the nodes below in the tree. Pages by who waits for
-// another node's answer. A lock is spoken of by who waits for it, and by the node whose thread
-// holds it.
+// Log lines about long waits. Each node reports only what it knows. A thread that waits in a
+// barrier reports which threads of its node, or which nodes below it in the tree, have not arrived.
+// A thread that waits for pages reports which node has not answered. About a lock, the waiting
+// thread reports, and the node of its holder.
 class WaitReports {
  public:
-  // About the thread's own wait (ThreadContext::waiting). The core is not changed meanwhile.
+  // Reports the thread's own wait (ThreadContext::waiting). The caller keeps the core unchanged.
   static void tell(const protocol::Core& core, const ThreadContext& context, double seconds);
-  // About locks held here that others wait for; called now and then. The core is not changed
-  // meanwhile.
+  // Reports locks that threads here hold and others wait for. Called periodically. The caller keeps
+  // the core unchanged.
   void look(const protocol::Core& core, const ThreadRegistry& threads);
 
  private:

@@ -12,7 +12,7 @@
 namespace terrane::runtime {
 namespace {
 
-// What a node tells the others in front of its words and its transport's card.
+// The start of a node's contribution to the exchange; its bytes and its transport's card follow.
 struct Introduction {
   JobFacts facts;
   platform::ProcessorSet processors;
@@ -24,7 +24,7 @@ NodePlace name_of(const bootstrap::Bootstrap& bootstrap, std::uint32_t node) {
   return {node, std::string(bootstrap.host_name(NodeId{node}))};
 }
 
-// Everyone's cards, taken apart.
+// The contributions of all nodes, in their parts.
 class Cards {
  public:
   base::Result<> take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
@@ -38,7 +38,7 @@ class Cards {
 base::Result<> Cards::take(const bootstrap::Bootstrap& bootstrap, const Introduction& mine,
                            std::uint32_t node, bootstrap::Contribution from) {
   transport::Card& card = of_transport.emplace_back();
-  if (from.bytes.empty() && bootstrap.guests() > 0) {  // it is not there
+  if (from.bytes.empty() && bootstrap.guests() > 0) {  // a guest that has not joined
     said.emplace_back();
     return {};
   }
@@ -88,7 +88,7 @@ base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& opt
                              std::string_view interface,
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying) {
-  // A look whether there are threads to be had: UCX ends the process where there are none.
+  // Tests whether threads can be started: UCX ends the process if they cannot.
   platform::start_without_signals([] {}).join();
   auto hosts = bootstrap.hosts();
   transport::Placement placement{

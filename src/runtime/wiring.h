@@ -13,26 +13,25 @@
 
 namespace terrane::runtime {
 
-// A node's connections to the others, and what each of them said at their exchange.
+// A node's connections to the other nodes, and what each node contributed to the exchange.
 struct Wiring {
   std::unique_ptr<transport::Transport> transport;
-  std::vector<std::vector<std::byte>> said;  // by node; our own words included; empty: not there
+  std::vector<std::vector<std::byte>> said;  // by node, with our own; empty: the node is not there
 };
 
-// An error where the job takes guests, and this interface has no use for them.
+// An error if the job accepts guests: `interface` does not support them.
 base::Result<> refuse_guests(const bootstrap::Bootstrap& bootstrap, std::string_view interface);
 
-// Collective: opens the transport that `options` ask for, exchanges cards with all nodes, finds out
-// whether they fit together (JobFacts), and connects. Tells waiting/backoff.h how crowded the
-// processors are. `interface`: that this program uses. `regions`: to be reached by the others, as
-// they are when this is called; the descriptors are borrowed. `saying`: for the caller of the other
-// nodes.
+// Collective: opens the transport that `options` name, exchanges cards with all nodes, checks that
+// the nodes fit together (JobFacts), and connects. Sets the processor share of waiting/backoff.h.
+// `interface`: the one that this program uses. `regions`: memory that other nodes may access; the
+// descriptors are borrowed. `saying`: bytes for the callers on the other nodes (Wiring::said).
 base::Result<Wiring> wire_up(bootstrap::Bootstrap& bootstrap, const Options& options,
                              std::string_view interface,
                              std::span<const transport::ExportedRegion> regions,
                              std::span<const std::byte> saying = {});
 
-// Of the card with which a newcomer introduces itself: what the transport is to have of it.
+// The transport's part of the card that a guest contributed when it joined.
 base::Result<transport::Card> card_of_newcomer(std::span<const std::byte> contribution);
 
 }  // namespace terrane::runtime

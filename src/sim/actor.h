@@ -11,36 +11,38 @@
 
 namespace terrane::sim {
 
-// How far a step has come that is performed piece by piece.
+// How far an actor has come within a step that is performed piece by piece.
 struct Progress {
   std::uint32_t block = 0;    // of a fetched run
-  std::uint32_t at = 0;       // next byte, or block of the range
-  std::uint32_t part = 0;     // where within a word's load, store home, store twin
+  std::uint32_t at = 0;       // next byte, or next block of the range
+  std::uint32_t part = 0;     // part of the step, or of a word: load, store home, store twin
   std::uint64_t loaded = 0;   // the word as it was loaded
   std::uint64_t pending = 0;  // bytes of it that are not stored yet, a bit each
-  std::uint32_t changed = 0;  // bytes stored
+  std::uint32_t changed = 0;  // bytes stored so far
 };
 
-// What a node's machine wants of a handler.
+// Work that a node's machine (Core) wants done on its node. A handler, a dropper or a thread does
+// it.
 struct Chore {
   std::uint32_t node = 0;
   std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::ReleaseKept,
                protocol::TurnExtended>
       what;
-  std::vector<std::byte> ranges;  // of an Expire
+  std::vector<std::byte> ranges;  // of an Expire: its data
 };
 
-// What an actor has asked another node for by a message, and the answer.
+// A request that an actor has sent to another node, and the answer.
 struct Exchange {
   NodeId from;
   protocol::BlockRange blocks;
   bool stages = false;  // fetched blocks go to the staging buffer
   std::variant<std::monostate, protocol::FetchResult, protocol::Owner, protocol::AtomicAnswer>
-      answer;  // once it has come
+      answer;  // monostate until it arrives
 };
 
-// A thread of the program; what a thread or a handler does for its node's machine; or what serves
-// the messages of a channel at its end: one operation at a time on its strand.
+// A thread of the program; a chore that a thread or a handler performs for its node's machine; or
+// the server of a channel's messages at its end. Each performs one operation at a time, on its
+// strand.
 struct Actor {
   enum class Wait : std::uint8_t { kNothing, kWord, kResume, kFlushed, kPush, kAnswer };
   enum class Doing : std::uint8_t {
@@ -82,7 +84,7 @@ struct Actor {
     strand.start(kept);
   }
   void clear_operation() { operation.emplace<0>(); }
-  // As it was made: what a history that failed has left is forgotten.
+  // Restores the state after construction, whatever a failed history has left.
   void reset() {
     clear_operation();
     wait = Wait::kNothing;
@@ -103,31 +105,31 @@ struct Actor {
   std::uint32_t node = 0;
   Wait wait = Wait::kNothing;
   Doing doing = Doing::kProgram;
-  bool resumed = false;     // the call's waiter was resumed, or the word's waiters woken
-  std::uint64_t value = 0;  // with which it was resumed
+  bool resumed = false;     // the Call was answered, or the word's waiting actors were woken
+  std::uint64_t value = 0;  // the answer to the Call
   Progress progress;
   protocol::FlushesUnderWay flushes;
-  protocol::AtomicOp atomic;       // of the program's operation
-  std::vector<std::byte> flush;    // the difference that is being made
-  std::vector<std::byte> out;      // SendBuffer
-  std::vector<std::byte> message;  // that is being served
-  std::vector<Exchange> asked;     // and not taken yet
+  protocol::AtomicOp atomic;       // the program's atomic operation
+  std::vector<std::byte> flush;    // the difference under construction
+  std::vector<std::byte> out;      // memory of SendBuffer
+  std::vector<std::byte> message;  // the message that this server serves
+  std::vector<Exchange> asked;     // requests whose results have not been used yet
   struct Late {
     std::uint32_t to;
     std::vector<std::byte> message;
   };
-  std::vector<Late> late;     // those that have not left yet
-  std::uint32_t next = 0;     // the thread's place in its program
-  std::uint32_t tries = 0;    // of a lock
-  Actor* above = nullptr;     // what the same thread does in the middle of this operation
-  Actor* below = nullptr;     // the operation of that thread that pauses meanwhile
-  bool ready_later = false;   // it can act when what is above it is over
-  bool is_dropping = false;   // a chore of the dropper thread
-  Chore chore;                // a handler's
-  protocol::Recall recall{};  // a handler's
-  bool waits = true;          // a handler that yields: for who holds the page
+  std::vector<Late> late;     // flush messages that have not been sent yet
+  std::uint32_t next = 0;     // index of the next operation, or of a grant's next block
+  std::uint32_t tries = 0;    // how often the thread has tried its lock
+  Actor* above = nullptr;     // chore that the same thread performs in the middle of this operation
+  Actor* below = nullptr;     // operation of the same thread that pauses until this chore ends
+  bool ready_later = false;   // the actor can act when the chore above it ends
+  bool is_dropping = false;   // it is a chore of the dropper thread
+  Chore chore;                // what a chore does
+  protocol::Recall recall{};  // what a yield (kYield) gives back
+  bool waits = true;          // a yield waits for the thread that holds the page
   protocol::Strand strand;
-  std::vector<std::byte> reduced;  // by the barrier
+  std::vector<std::byte> reduced;  // the result of the barrier's reduction
   std::variant<std::monostate, protocol::Task<bool>, protocol::Task<protocol::FaultResult>,
                protocol::Task<protocol::LockResult>, protocol::Task<std::uint64_t>,
                protocol::Task<protocol::Arrival>, protocol::Task<>,

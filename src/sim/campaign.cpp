@@ -66,7 +66,7 @@ std::unique_ptr<CampaignWorker> make_worker(const CampaignOptions& options) {
   return std::make_unique<HlrcWorker>(options);
 }
 
-// What the workers share: who runs which seeds, and what all have found.
+// What the workers share: which seeds are still to run, and what all workers have found.
 class Campaign {
  public:
   explicit Campaign(const CampaignOptions& options) : options_(options) {}
@@ -87,7 +87,7 @@ class Campaign {
     for (;;) {
       std::uint64_t first = next_.fetch_add(kChunk);
       std::uint64_t end = std::min(first + kChunk, options_.histories);
-      // Below a seed that failed the rest is still run, so that the lowest is found every time.
+      // Seeds below one that failed are still run, so that the lowest failing seed is always found.
       for (std::uint64_t i = first; i < end && options_.seed + i < failed_.load(); ++i)
         play(*worker, options_.seed + i, mine);
       if (end >= options_.histories || failed_.load() != kNoSeed) break;

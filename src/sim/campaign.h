@@ -11,19 +11,19 @@
 
 namespace terrane::sim {
 
-// kSc: programs some of whose regions are sequentially consistent, the others HLRC's.
+// kSc: some regions of the programs are sequentially consistent, the others follow HLRC.
 // kWorkStream: pipelines of work streams, a part of mesi_chunk. kRouting: messages through
 // gateways.
 enum class Protocol : std::uint8_t { kHlrc, kSc, kMesiChunk, kWorkStream, kRouting };
 
-// Histories seed, seed + 1, ... of one shape, on several threads.
+// A campaign runs the histories of `seed`, `seed` + 1, ..., all of one shape, on `jobs` threads.
 struct CampaignOptions {
   Protocol protocol = Protocol::kHlrc;
-  Shape shape;  // kMesiChunk: its nodes alone
+  Shape shape;  // kMesiChunk, kWorkStream: only its number of nodes counts
   std::uint64_t seed = 1;
   std::uint64_t histories = 1000;
   std::uint32_t jobs = 1;
-  std::uint32_t careful_every = 8;  // of the histories; 1: invariants after every step of all
+  std::uint32_t careful_every = 8;  // one history in so many checks the invariants after every step
   std::string mutant = "None";      // a planted fault, by name
 };
 
@@ -34,21 +34,22 @@ struct BranchCount {
 
 struct CampaignReport {
   std::uint64_t histories = 0;
-  std::uint64_t counted = 0;  // with at least 4 nodes, 200 accesses, a lock, a barrier
+  std::uint64_t counted = 0;  // histories with at least 4 nodes, 200 accesses, a lock and a barrier
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
-  std::uint64_t accesses = 0;  // kMesiChunk: scopes
+  // kMesiChunk: scopes; kWorkStream: versions taken; kRouting: messages delivered.
+  std::uint64_t accesses = 0;
   std::uint64_t faults = 0;
-  std::uint64_t hash = 0;  // of all histories, in any order
+  std::uint64_t hash = 0;  // of all histories; does not depend on their order
   std::vector<BranchCount> branches;
 
-  std::optional<std::uint64_t> failed_seed;  // the lowest; the campaign stops there
+  std::optional<std::uint64_t> failed_seed;  // the lowest one; the campaign stops there
   std::string reason;
 };
 
 CampaignReport run_campaign(const CampaignOptions& options);
 
-// One history once more, with everything that happened in it.
+// One history, run once more, with a trace of everything that happened.
 struct Replay {
   bool failed = false;
   std::string reason;
@@ -57,25 +58,26 @@ struct Replay {
 };
 Replay replay(const CampaignOptions& options, std::uint64_t seed);
 
-// A failing history made small: fewer nodes, threads, phases and operations with a failure of the
-// same kind. Its program as text, and its trace.
+// A failing history made small: fewer nodes, threads, phases and operations, which still fail in
+// the same way. Its program as text, and its trace.
 struct Shrunk {
   std::string program;
   std::string reason;
   std::vector<std::string> trace;
-  std::uint64_t tried = 0;  // histories
+  std::uint64_t tried = 0;  // histories that were run for it
 };
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed);
 
-// Which generator draws the programs of seeds, as four hexadecimal digits: a hash of what it draws
-// of the first seeds. A seed names the same program for as long as this stays the same.
+// A hash of what the generator draws for the first seeds, as four hexadecimal digits. A seed names
+// the same program as long as this hash stays the same.
 std::string seed_format(Protocol protocol);
 
-// Who predicts in all histories of the shape: "random", or the text of terrane run --predict.
+// Sets the predictor of all histories of the shape. `text`: "random", or as for terrane run
+// --predict.
 base::Result<> set_prediction(Shape& shape, std::string_view text);
-// Whether the text is one of terrane run --predict.
+// Succeeds if terrane run --predict accepts the text.
 base::Result<> check_prediction(std::string_view text);
-// Who predicts in the history of this seed, for a person.
+// The predictor in the history of this seed, as text for a person.
 std::string predictor_of(const CampaignOptions& options, std::uint64_t seed);
 
 // The planted faults' names, without "None".

@@ -8,7 +8,7 @@
 
 #include "sim/campaign.h"
 
-// For tests: what holds for the campaign of every protocol.
+// Checks for tests: what holds for the campaign of every protocol.
 
 namespace terrane::sim {
 
@@ -20,8 +20,8 @@ inline CampaignOptions options_of(Protocol protocol, std::uint64_t histories) {
   return options;
 }
 
-// No history fails, and some history takes each branch. `rare`: there are enough histories for
-// that.
+// Expects that no history fails. If `rare` is true, there are enough histories for the rare
+// branches, and each branch must be taken by some history.
 inline CampaignReport expect_all_hold(const CampaignOptions& options, bool rare) {
   CampaignReport report = run_campaign(options);
   EXPECT_FALSE(report.failed_seed)
@@ -41,7 +41,7 @@ inline void expect_same_history_every_time(Protocol protocol) {
   }
 }
 
-// A history from seed 1 on fails with the planted fault.
+// Expects that a history from seed 1 on fails with the planted fault.
 inline void expect_caught(Protocol protocol, std::string_view mutant, std::uint64_t histories) {
   CampaignOptions options = options_of(protocol, histories);
   options.mutant = mutant;

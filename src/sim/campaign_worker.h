@@ -9,31 +9,30 @@
 
 namespace terrane::sim {
 
-// One thread's part of a campaign over some protocol, and of that thread alone: made, used and
-// destroyed on it.
+// The part of a campaign that one thread runs. Only that thread makes, uses and destroys it.
 class CampaignWorker {
  public:
   virtual ~CampaignWorker() = default;
-  // Plays the seed's history and adds its figures to mine; answers why it failed, if it did.
+  // Plays the history of the seed and adds its figures to `mine`. Returns the reason if it failed.
   virtual std::optional<std::string> play(std::uint64_t seed, CampaignReport& mine) = 0;
-  // The branches that it has taken, in an order that is the same for all.
+  // The branches that its histories have taken, in the same order for all workers.
   virtual std::vector<BranchCount> branches() const = 0;
 };
 
-// What mesi_chunk has in place of HLRC's.
+// For mesi_chunk: its worker, replay, shrinking and planted faults.
 std::unique_ptr<CampaignWorker> make_chunk_worker(const CampaignOptions& options);
 Replay replay_chunks(const CampaignOptions& options, std::uint64_t seed);
 Shrunk shrink_chunks(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> chunk_mutant_names();
-// ... and work_stream.
+// The same for work_stream.
 std::unique_ptr<CampaignWorker> make_work_worker(const CampaignOptions& options);
 Replay replay_work(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> work_mutant_names();
-// ... and routing.
+// The same for routing.
 std::unique_ptr<CampaignWorker> make_routing_worker(const CampaignOptions& options);
 Replay replay_routing(const CampaignOptions& options, std::uint64_t seed);
 std::vector<std::string_view> routing_mutant_names();
-// The programs of the first seeds, as text.
+// For mesi_chunk: the programs of the first seeds, as text.
 std::string drawn_chunks(std::uint64_t seeds);
 
 }  // namespace terrane::sim

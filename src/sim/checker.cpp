@@ -63,22 +63,22 @@ bool Checker::may_load_byte(std::uint32_t thread, std::size_t byte, std::uint8_t
 }
 
 // Whether another store to the byte happened after `store` (nullptr: the zeros at the beginning)
-// and before what has been seen.
+// and is contained in `seen`.
 bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& seen) const {
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
-    if (&other == store) return false;  // what is older cannot have happened after it
+    if (&other == store) return false;  // an older store cannot have happened after it
     if (!happened(other, seen) || may_be_missed(other, byte, seen)) continue;
     if (store == nullptr || before(*store, other)) return true;
   }
   return false;
 }
 
-// Where two stores that race put the same value, the second may find it there already: a flush then
-// finds no difference, and gives no notice, neither of that store nor of those that it overwrote,
-// be it by chance, in the memory that threads of a node share.
-// Only the first one's release tells of the value. Where copies are renewed, a store may find the
-// racing one's value brought over it before its own release, with the same effect.
+// If two racing stores put the same value, the second store may find this value in memory already.
+// Its flush then finds no difference and gives no notice. So no notice reports the second store, or
+// stores of threads of its node that it overwrote. Only the release of the first store reports the
+// value. If copies are refreshed, the value of a racing store may be merged over a store before
+// that store is released, with the same effect.
 bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
   if (raced(store, byte)) return true;
   for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {

@@ -8,21 +8,23 @@
 
 namespace terrane::sim {
 
-// Judges what loads return. Owns a flat memory that each store updates at once, and, for programs
-// with races, every store to each byte with what had happened before it.
+// Checks the values that loads return. Owns a flat memory that each store updates at once. For
+// programs with races it also keeps each store to each byte, with what had happened before the
+// store.
 class Checker {
  public:
-  // Of `program`, which must stay.
+  // Begins a history of `program`, which must stay valid during the history.
   void begin(const Program& program);
 
   void store(std::uint32_t thread, const Op& op);
   // Whether the load may return `value`. Without races, and where the region is sequentially
-  // consistent: exactly what the flat memory holds. With races, byte by byte: a store that no other
-  // has overwritten that happened after it and before the load.
+  // consistent, only the content of the flat memory is allowed. With races each byte must come from
+  // a store that is not overwritten. A store is overwritten if another store happened after it and
+  // before the load.
   bool may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const;
-  // At the end every node loads the same.
+  // Whether the nodes agree: in programs with races, all must load the same value at the end.
   bool agrees(const Op& op, std::uint64_t value);
-  // What the flat memory holds.
+  // The content of the flat memory.
   std::uint64_t expected(const Op& op) const;
 
   Clocks& clocks() { return clocks_; }
@@ -32,8 +34,8 @@ class Checker {
   struct Store {  // of one byte
     std::uint8_t thread;
     std::uint8_t value;
-    std::uint16_t number;  // among the thread's
-    std::uint32_t clock;   // in snapshots_
+    std::uint16_t number;  // of this store among the thread's stores
+    std::uint32_t clock;   // index in snapshots_
     std::uint32_t older;
   };
 
@@ -49,12 +51,12 @@ class Checker {
   bool racy_ = false;
   const Program* program_ = nullptr;
   bool renews_ = false;
-  std::vector<std::size_t> offsets_;  // of each region in memory_
+  std::vector<std::size_t> offsets_;  // first byte of each region in memory_
   std::vector<std::uint8_t> memory_;
-  std::vector<std::uint32_t> newest_;  // of each byte, in stores_
+  std::vector<std::uint32_t> newest_;  // by byte: its newest store in stores_
   std::vector<Store> stores_;
   std::vector<Clock> snapshots_;
-  std::vector<std::uint64_t> final_;  // by word of memory_: what the first node read at the end
+  std::vector<std::uint64_t> final_;  // by word of memory_: what the first node loaded at the end
   std::vector<bool> final_known_;
   Clocks clocks_;
 };

@@ -5,7 +5,7 @@
 namespace terrane::sim {
 namespace {
 
-// Three threads and one block; every access is to its first byte unless told otherwise.
+// Three threads and one block. Every access is to its first byte unless a test says otherwise.
 class CheckerTest : public testing::Test {
  protected:
   void begin(bool racy) {
@@ -103,8 +103,8 @@ TEST_F(CheckerTest, OfTwoRacingStoresOfOneValueTheReleasedOneMayBeMissed) {
   EXPECT_FALSE(may_load(2, 0)) << "8 is nobody else's";
 }
 
-// Thread 1's 5 was in the memory of its node when its sibling 2 put 7 there, which thread 0 had
-// put at the home: their node tells of neither.
+// Thread 1's 5 was in the memory of its node when its sibling 2 stored 7 there. Thread 0 had stored
+// 7 at the home already. So their node gives a notice of neither store.
 TEST_F(CheckerTest, SoMayWhatASiblingHadOverwrittenBefore) {
   for (std::uint64_t last : {7, 8}) {
     begin(true);

@@ -3,7 +3,7 @@
 // Chores and recalls: what the machine of a node (Core) wants done on that node.
 namespace terrane::sim {
 
-// Afterwards the core is told.
+// Begins the chore now, or later when an actor can. finish_chore() notifies the core.
 void History::spawn(Chore chore) {
   if (!start(chore)) chores_.push_back(std::move(chore));
 }
@@ -36,7 +36,7 @@ bool History::start(Chore& chore) {
   return true;
 }
 
-// A thread of the program does not wait for the thread that holds the page: it leaves the recall to
+// A thread of the program does not wait for the thread that holds the page. It leaves the recall to
 // the handler thread, which waits.
 bool History::start(const Recalled& recalled) {
   Actor* actor = doers_.begin_chore(
@@ -49,7 +49,7 @@ bool History::start(const Recalled& recalled) {
   return true;
 }
 
-// Chores and recalls that no thread could begin before. Whether one has begun.
+// Begins chores and recalls that no actor could begin before. True if one has begun.
 bool History::spawn_waiting() {
   bool began = false;
   for (std::size_t i = 0; i < chores_.size();) {

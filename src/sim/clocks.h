@@ -8,31 +8,32 @@
 
 namespace terrane::sim {
 
-// For each thread, how many of its stores happened before (or are its own).
+// For each thread, the number of its stores that happened before, or that are its own.
 using Clock = std::array<std::uint16_t, kMaxThreads>;
 
-// What happened before what in a history: a vector clock a thread, joined through locks and
+// The happens-before order of a history: a vector clock for each thread, joined through locks and
 // barriers.
 class Clocks {
  public:
   void begin(std::uint32_t threads);
 
   const Clock& of(std::uint32_t thread) const { return threads_[thread]; }
-  // A store; its number among the thread's.
+  // Counts a store of the thread. Returns its number among the thread's stores.
   std::uint16_t tick(std::uint32_t thread) { return ++threads_[thread][thread]; }
   void release(std::uint32_t thread, std::uint32_t lock) { locks_[lock] = threads_[thread]; }
   void acquire(std::uint32_t thread, std::uint32_t lock) { join(threads_[thread], locks_[lock]); }
-  // A thread comes to a barrier that `all` threads enter. Counts where threads meet follow the
-  // barriers.
+  // A thread enters a barrier that `all` threads enter. `barrier` is a barrier, or kMaxBarriers
+  // plus the count of a rendezvous.
   void enter(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
-  // It has gathered before it enters: it sees what the others have done; false when one of them has
-  // not come.
+  // The thread has gathered before it enters the barrier: it sees what the others have done. False
+  // if another thread has not entered.
   bool gather(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
-  // It leaves; false when not all have come, which no barrier may allow.
+  // The thread leaves the barrier. False if not all have entered, which no barrier may allow.
   bool leave(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
 
  private:
-  // One round of a barrier. Nobody enters the next round but one before all have left this one.
+  // One round of a barrier. No thread enters the round after the next before all have left this
+  // one.
   struct Round {
     Clock clock{};
     std::uint32_t entered = 0;

@@ -12,18 +12,18 @@ namespace terrane::sim {
 
 // What a director sees of a history between two steps.
 struct Scene {
-  const std::vector<ActorId>& ready;  // those that can act
+  const std::vector<ActorId>& ready;  // actors that can act
   const std::vector<std::unique_ptr<Actor>>& actors;
   const Network& network;
   std::uint64_t hash;   // changes with each step that is complete
   std::uint64_t picks;  // how often an actor has acted
 };
 
-// Decides who acts next, in place of chance.
+// Decides which actor acts next, in place of chance.
 class Director {
  public:
   virtual ~Director() = default;
-  // One of scene.ready, or kNoActor to end the history.
+  // Returns one of scene.ready, or kNoActor to end the history.
   virtual ActorId pick(const Scene& scene) = 0;
 };
 

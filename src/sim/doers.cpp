@@ -10,7 +10,7 @@ bool is_service(const Actor& actor) {
           std::holds_alternative<protocol::Offer>(actor.chore.what));
 }
 
-// What the thread may do now whose operation, or chore, this is.
+// What the thread of this operation or chore may do now.
 protocol::Nesting Doers::nesting_of(const Actor& actor) const {
   if (is_service(actor)) {
     protocol::Nesting nesting;
@@ -25,7 +25,8 @@ protocol::Nesting Doers::nesting_of(const Actor& actor) const {
               protocol::holds_nothing(*std::get<protocol::Call>(actor.strand.step()).event)};
 }
 
-// At a step, or in a wait for other nodes; not in the middle of a step.
+// Whether the actor can begin a chore now: at a step, or while it waits for other nodes, but not in
+// the middle of a step.
 bool Doers::polls(const Actor& actor, std::uint32_t node, ActorId acting) const {
   if (actor.node != node || actor.above != nullptr || actor.wait == Actor::Wait::kWord)
     return false;
@@ -34,7 +35,7 @@ bool Doers::polls(const Actor& actor, std::uint32_t node, ActorId acting) const 
   return actor.id < program_->threads() && actor.next < program_->ops[actor.id].size();
 }
 
-// The node's handler, or its dropper.
+// Whether the node's handler, or its dropper, has nothing to do.
 bool Doers::is_idle(std::uint32_t node, bool dropper) const {
   for (std::size_t i = kMaxThreads; i < actors_.size(); ++i) {
     const Actor& actor = *actors_[i];

@@ -11,28 +11,28 @@
 
 namespace terrane::sim {
 
-// Whether it is an offer, or a page that is given back: a thread does it in the middle of any
-// operation, with the memory of that one, and so asks nobody for anything.
+// Whether the actor makes an offer or gives a page back. A thread does this in the middle of any
+// operation and uses that operation's memory, so it may not send requests to other nodes.
 bool is_service(const Actor& actor);
 
-// Who does what a node's machine wants: the node's dropper, which drops copies and freed regions,
-// or its handler, each one thing after the other, or a thread in the middle of its own operation,
-// which pauses. The rules are the runtime's (Engine::serve, Engine::run_chores). The actors from
-// kMaxThreads on are such chores.
+// Decides which actor performs a chore that a node's machine wants. The node's dropper drops copies
+// and freed regions, its handler does the rest, each one thing after the other. A thread can also
+// perform a chore in the middle of its own operation, which pauses. The rules are the runtime's
+// (Engine::serve, Engine::run_chores). The actors from kMaxThreads on are such chores.
 class Doers {
  public:
   Doers(const std::vector<std::unique_ptr<Actor>>& actors, Schedule& schedule)
       : actors_(actors), schedule_(schedule) {}
 
-  // Of a history. spare: the node has a thread to spare for each chore, and none pauses.
+  // Begins a history. `spare`: the node has a spare thread for each chore, and no operation pauses.
   void begin(const Program& program, base::Prng& random, bool spare) {
     program_ = &program;
     random_ = &random;
     spare_ = spare;
   }
-  // Begins a chore of that node, by its handler or by one of its threads that can do it now;
-  // nullptr: none can. acting: the actor that is in the middle of a step. may(nesting): whether a
-  // thread can.
+  // Begins a chore of that node, by its handler or by one of its threads that can do it now.
+  // Returns nullptr if none can. `acting`: the actor that is in the middle of a step. may(nesting):
+  // whether a thread in this state may do it.
   template <typename May>
   Actor* begin_chore(std::uint32_t node, Actor::Doing doing, ActorId acting, May may) {
     if (spare_) return begin_over(nullptr, node, doing);
@@ -44,7 +44,7 @@ class Doers {
     if (count == 0) return nullptr;
     return begin_over(threads[random_->below(count)], node, doing);
   }
-  // The same for the dropper.
+  // Begins a chore of the node's dropper. Returns nullptr if the dropper is busy.
   Actor* begin_drop(std::uint32_t node) {
     if (!spare_ && !is_idle(node, true)) return nullptr;
     Actor* actor = begin_over(nullptr, node, Actor::Doing::kChore);
@@ -52,7 +52,7 @@ class Doers {
     return actor;
   }
   void end_chore(Actor& actor);
-  // It can act, now or when what its thread does in the middle of it is over.
+  // Lets the actor act: now, or when the chore that its thread performs in the middle of it ends.
   void make_ready(Actor& actor);
 
  private:

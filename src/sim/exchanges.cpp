@@ -1,5 +1,5 @@
-// What nodes ask each other that cannot reach each other's memory: the requests and their answers
-// travel as the runtime's do, and are served by the protocol's own Server.
+// Requests between nodes that cannot reach each other's memory. The requests and their answers are
+// the runtime's messages, and the protocol's own Server serves them.
 #include <algorithm>
 #include <cstring>
 #include <variant>
@@ -22,8 +22,9 @@ Actor& History::server_of(std::uint32_t channel) {
   return *server;
 }
 
-// Goes on with serving a channel's oldest message; true when that is over. A grant is served at the
-// node that sends it, when the message is to arrive, as late as could be.
+// Continues to serve a channel's oldest message. True when that is complete. The blocks of a grant
+// are added by the node that sends it, but only when the message is to arrive: as late as is
+// possible.
 bool History::serve(std::uint32_t channel, protocol::Bytes message) {
   Actor& server = server_of(channel);
   if (!server.busy()) {
@@ -53,7 +54,7 @@ bool History::serve(std::uint32_t channel, protocol::Bytes message) {
   return false;
 }
 
-// The next block that the grant is to carry.
+// Adds the next block that the grant is to carry.
 void History::fill_grant(Actor& server, std::uint32_t channel, protocol::Bytes message) {
   protocol::Bytes blocks = message.last(network_.wanted(channel) * sizeof(std::uint64_t));
   std::uint64_t block = 0;
@@ -64,7 +65,7 @@ void History::fill_grant(Actor& server, std::uint32_t channel, protocol::Bytes m
 
 // ---- answers
 
-// False: it is none.
+// False if the message is no answer.
 bool History::accept(std::uint32_t node, std::uint32_t from, protocol::Bytes message) {
   switch (static_cast<wire::Kind>(message[0])) {
     case wire::Kind::kFlushed:
@@ -110,11 +111,10 @@ void History::answered(std::uint32_t node, std::uint32_t from, protocol::Bytes m
 void History::flushed(std::uint32_t node, protocol::Bytes message) {
   wire::Flush answer;
   wire::take(message, answer);
-  // Of what was passed on twice; perhaps after all others, when the actor serves another node.
+  // A home in the middle of a chain reports that it passed on a difference that was passed on to
+  // it. The report may come after all other answers, when the actor serves another node.
   if (answer.was_passed != 0 && answer.passed == 1) return;
   Actor& actor = *actors_[answer.waiter];
-  // A home in the middle of a chain tells that it passed a difference on that was passed on to it.
-  // That may come after the last home's answer, when the operation has ended.
   if (actor.node != node && answer.was_passed != 0 && answer.passed == 1) return;
   if (actor.node != node || !actor.flushes.answered(answer))
     violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);

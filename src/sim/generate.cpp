@@ -44,7 +44,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     if (phase == phases_) fill_up(phase);
     barrier(phase);
   }
-  base::Prng aside = rng;  // so that a seed's schedule is the same on any number of hosts
+  base::Prng aside = rng;  // a copy, so that a seed's schedule is the same for any number of hosts
   std::uint32_t nodes = out.setup.nodes;
   std::uint32_t drawn = aside.chance(50)   ? 1
                         : aside.chance(50) ? nodes
@@ -56,7 +56,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   out.setup.migrate = aside.chance(60);
-  base::Prng in_memory = aside;  // so that histories without such barriers are what they were
+  base::Prng in_memory = aside;  // a copy, so that histories without such barriers stay the same
   std::uint32_t last = phases_ + meetings(aside.next());
   reduce(aside);
   if (aside.chance(30)) out.setup.most_notices = 1 + aside.below(3);
@@ -93,7 +93,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (out.setup.hosts > 1) form_clusters(seldom);
 }
 
-// Some of the regions whose homes are named lie in one of the clusters.
+// In some programs, half of the regions with a named home are placed in a cluster instead.
 void Generator::form_clusters(base::Prng rng) {
   if (!rng.chance(30)) return;
   Setup& setup = out_->setup;
@@ -136,8 +136,8 @@ void Generator::draw_threads() {
   budget_ = kAccesses / (threads * phases_) + 1;
 }
 
-// Sometimes a region that nobody touches comes first, so that the blocks in use lie across the
-// boundary where the directory of owners goes to the next node.
+// Sometimes the first region is one that no thread uses. Then the blocks in use lie on both sides
+// of a boundary between two directory nodes.
 void Generator::draw_regions() {
   auto& regions = out_->regions;
   regions.clear();
@@ -154,16 +154,16 @@ void Generator::draw_regions() {
   }
   std::uint32_t count = 1 + rng_->below(3);
   std::uint32_t most = 4;
-  if (rng_->chance(30)) count = most = 1;  // one block, in which everybody meets
+  if (rng_->chance(30)) count = most = 1;  // one block, which all threads use
   for (std::uint32_t i = 0; i < count; ++i) add(1 + rng_->below(most), {1, ~0u});
   changes_ = phases_ >= 3 && rng_->chance(25);
   if (changes_) {
-    change_phase_ = 2 + rng_->below(phases_ - 2);  // freed at its start, used again after it
+    change_phase_ = 2 + rng_->below(phases_ - 2);  // freed at its start, reused after it
     freed_ = static_cast<std::uint32_t>(regions.size()) - 1;
     reused_ = freed_ + 1;
     lives_[freed_].to = change_phase_;
     add(rng_->chance(70) ? regions[freed_].blocks : 1 + rng_->below(4), {change_phase_ + 1, ~0u});
-    if (rng_->chance(70)) {  // no other room: the allocation waits for the freed blocks
+    if (rng_->chance(70)) {  // no other space: the allocation waits for the freed blocks
       std::uint32_t total = 0;
       for (std::uint32_t r = 0; r < reused_; ++r) total += regions[r].blocks;
       regions[reused_].blocks = std::min(regions[reused_].blocks, regions[freed_].blocks);
@@ -173,7 +173,8 @@ void Generator::draw_regions() {
   collective_ = rng_->chance(50);
 }
 
-// Most regions. One that takes the place of another is of its kind.
+// Makes most regions sequentially consistent. A region that reuses the blocks of another is of its
+// kind.
 void Generator::choose_sequential() {
   auto& regions = out_->regions;
   Setup& setup = out_->setup;
@@ -186,7 +187,7 @@ void Generator::choose_sequential() {
   setup.sc_named_readers = 1 + rng_->below(4);
   setup.sc_blocks = 64;
   if (setup.space_blocks == Setup{}.space_blocks) return;
-  setup.sc_blocks = blocks;  // no other room, here too
+  setup.sc_blocks = blocks;  // no other space, here too
   setup.space_blocks -= blocks;
 }
 
@@ -200,7 +201,7 @@ void Generator::draw_slots() {
     by_home_ = regions[r].homes == kExplicitHomes && rng_->chance(60);
     home_ = regions[r].home;
     for (std::uint32_t i = 0; i < words; ++i) {
-      // Neighbours within a block, so that blocks are shared falsely.
+      // Neighbours within a block, so that there is false sharing.
       std::uint32_t word = rng_->below(regions[r].blocks) * block_words + rng_->below(3);
       if (rng_->chance(10)) word += block_words - 3;
       std::uint32_t name = r << 24 | word * kWordBytes;
@@ -211,7 +212,7 @@ void Generator::draw_slots() {
   }
 }
 
-// A word in aligned pieces of 1, 2, 4 or 8 bytes, each of which goes its own way.
+// Splits a word into aligned pieces of 1, 2, 4 or 8 bytes. Each piece is a slot of its own.
 void Generator::split_word(std::uint32_t region, std::uint32_t at, Pattern pattern) {
   for (std::uint32_t done = 0; done < kWordBytes;) {
     std::uint32_t size = 1u << rng_->below(4);
@@ -223,8 +224,8 @@ void Generator::split_word(std::uint32_t region, std::uint32_t at, Pattern patte
   }
 }
 
-// Sometimes the threads of a region's home are the ones that write it, as in programs that place
-// their data.
+// Draws the owner of a slot. In some regions only threads of the home write, as in programs that
+// place their data.
 std::uint32_t Generator::draw_owner() {
   std::uint32_t thread = rng_->below(out_->threads());
   if (by_home_)
@@ -232,7 +233,7 @@ std::uint32_t Generator::draw_owner() {
   return thread;
 }
 
-// Who may do what with each slot in this phase.
+// Decides which threads may do what with each slot in this phase.
 void Generator::assign(std::uint32_t phase) {
   for (Slots& slots : owned_) slots.clear();
   for (Slots& slots : locked_) slots.clear();
@@ -263,9 +264,9 @@ void Generator::assign(std::uint32_t phase) {
   }
 }
 
-// Where the first threads of the nodes meet in a phase, some of what one of them owns is written
-// before and read after by others: by the first threads, or by the last ones that meet later, if
-// one thread goes to both meetings.
+// In a phase with side barriers, some slots of a node's first thread are relayed: the owner writes
+// them before the barrier of the first threads, and others read them after it. These are the other
+// first threads, or the last threads after their own barrier if one thread enters both barriers.
 void Generator::relay_or_push(Slots* to, std::uint16_t slot) {
   std::uint32_t owner = static_cast<std::uint32_t>(to - owned_);
   bool owned = to >= owned_ && to < owned_ + kMaxThreads;

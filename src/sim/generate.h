@@ -8,7 +8,7 @@ namespace terrane::sim {
 enum class Mix : std::uint8_t { kOnly, kNever, kMix };
 enum class Detection : std::uint8_t { kScan, kFault, kMix };
 
-// What a campaign asks of its programs; everything else is drawn from the seed.
+// What a campaign fixes for its programs. Everything else is drawn from the seed.
 struct Shape {
   std::uint32_t nodes = 0;  // 0: 4 to 6
   std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
@@ -19,24 +19,24 @@ struct Shape {
   Mix random_predictions = Mix::kMix;  // kMix: in half of the programs
 };
 
-// Writes random programs. Owns its tables, which are reused from program to program: nothing is
-// allocated when warm.
+// Writes random programs. Owns its tables and reuses them from program to program, so it allocates
+// nothing once they are large enough.
 class Generator {
  public:
   void generate(base::Prng& rng, const Shape& shape, Program& out);
 
  private:
-  static constexpr std::uint32_t kAccesses = 204;  // of a history, at least
+  static constexpr std::uint32_t kAccesses = 204;  // least accesses of a history
 
   enum class Pattern : std::uint8_t {
-    kPrivate,    // one thread all the time
-    kMigratory,  // under one lock all the time
+    kPrivate,    // always accessed by one thread
+    kMigratory,  // always accessed under one lock
     kProducer,   // written by one thread, then read by all, in turns
-    kRotating,   // owned by another thread each phase
+    kRotating,   // owned by another thread in each phase
     kReadMostly,
     kRandom,
   };
-  // An aligned piece of memory that changes hands as a whole.
+  // An aligned piece of memory, all of which has the same owner or lock at any time.
   struct Slot {
     std::uint8_t region;
     std::uint8_t size;
@@ -47,8 +47,8 @@ class Generator {
   };
   using Slots = std::vector<std::uint16_t>;
   struct Life {
-    std::uint32_t from;  // first phase in which it may be accessed
-    std::uint32_t to;    // first phase in which it may not
+    std::uint32_t from;  // first phase in which the region may be accessed
+    std::uint32_t to;    // first phase in which it may no longer be accessed
   };
 
   void draw_setup(const Shape& shape);
@@ -114,20 +114,21 @@ class Generator {
   std::uint32_t budget_ = 0;  // accesses of a thread in a phase
   std::uint32_t accesses_ = 0;
   std::uint32_t first_used_ = 0;
-  std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;  // a region that dies, one that follows
+  // The region that is freed, the one that reuses its blocks, and the phase.
+  std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;
   bool changes_ = false;
   bool collective_ = false;
-  bool by_home_ = false;  // the region at hand is written by its home, home_
+  bool by_home_ = false;  // only threads of home_ write the region that is drawn
   std::uint32_t home_ = 0;
-  std::uint32_t side_barriers_ = 0;  // of this phase
+  std::uint32_t side_barriers_ = 0;  // number of them in this phase
   std::vector<Life> lives_;
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> words_;  // region << 24 | byte of each word in use
+  std::vector<std::uint32_t> words_;  // region << 24 | byte, for each word in use
   Slots owned_[kMaxThreads];
   Slots locked_[kMaxLocks];
   Slots shared_;
-  Slots contended_;             // by atomic operations of all
-  Slots relayed_[kMaxThreads];  // by thread that owns them until it meets the other first threads
+  Slots contended_;             // accessed by atomic operations of all threads
+  Slots relayed_[kMaxThreads];  // by thread that owns them until its side barrier
   Slots all_relayed_;
 };
 

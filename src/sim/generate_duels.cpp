@@ -2,12 +2,14 @@
 
 #include "sim/generate.h"
 
-// Phases made for what random programs do seldom: locks that carry a block to and fro between
-// barriers, and barriers of some threads while others of their nodes are elsewhere.
+// Phases for situations that are rare in random programs: locks that move a block between nodes
+// again and again between barriers, and barriers of some threads while other threads of their nodes
+// do something else.
 namespace terrane::sim {
 
-// A word that returns to values it had before is written under a lock, with its neighbours in the
-// block written by other threads, and read by all between two barriers. How many phases these are.
+// Phases in which threads write a word under a lock, so that it returns to earlier values, while
+// other threads write its neighbours in the block. In the phases between, most threads only read
+// the word. Returns the number of phases.
 std::uint32_t Generator::duels(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   side_barriers_ = 0;
@@ -40,8 +42,10 @@ std::uint32_t Generator::duels(base::Prng& rng, std::uint32_t phase) {
   return count;
 }
 
-// All have copies that are told of, then one thread writes, and the first or the last threads of
-// the nodes meet, and read, while the others are on the way to a barrier or take locks.
+// Most threads read a word in quiet phases, so that its copies are tracked. Then one thread writes
+// the word. The first or the last threads of the nodes wait for each other in a side barrier and
+// read it, while the others are on the way to a barrier or take locks. Returns the number of
+// phases.
 std::uint32_t Generator::side_meetings(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   side_barriers_ = 0;
@@ -87,7 +91,7 @@ const Generator::Slot* Generator::live_slot(std::uint32_t phase) {
   return nullptr;
 }
 
-// A slot of the word's block that is the thread's in this phase, or nullptr.
+// A slot of this thread in the block of the word, or nullptr.
 const Generator::Slot* Generator::neighbour(const Slot& word, std::uint32_t thread) const {
   for (const Slot& slot : slots_)
     if (&slot != &word && slot.region == word.region && slot.thread == thread &&
@@ -101,7 +105,7 @@ void Generator::read_by_most(const Slot& word, std::uint32_t phase) {
     if (rng_->chance(80)) duel_access(t, phase, word, false);
 }
 
-// Stores one of two values, or changes the word by an atomic operation.
+// Loads the slot, stores one of two values, or changes it by an atomic operation.
 void Generator::duel_access(std::uint32_t thread, std::uint32_t phase, const Slot& slot,
                             bool store) {
   if (store && slot.size >= 4 && rng_->chance(15)) return atomic(thread, phase, slot);

@@ -2,12 +2,13 @@
 
 #include "sim/generate.h"
 
-// Phases in which threads wait for each other by counters, semaphores and conditions: each is one
-// meeting with a count of its own, and ends with a barrier. Who waits for others has done before
-// what others wait for, so nobody waits in a circle.
+// Phases in which threads wait for each other by counters, semaphores and conditions. Each phase
+// has a count of its own and ends with a barrier. A thread that waits for others has already done
+// what others wait for, so threads never wait in a circle.
 namespace terrane::sim {
 
-// How many phases these are. Drawn from a seed of their own: without them a program is what it was.
+// Returns the number of such phases. They are drawn from a seed of their own, so that a program
+// without them stays the same.
 std::uint32_t Generator::meetings(std::uint64_t seed) {
   base::Prng rng(seed);
   if (!rng.chance(35)) return 0;
@@ -37,7 +38,7 @@ std::uint32_t Generator::meetings(std::uint64_t seed) {
   return count;
 }
 
-// Phases in which little happens, with barriers that can be held in memory. How many these are.
+// Phases in which little happens, with barriers that can be held in memory. Returns their number.
 std::uint32_t Generator::lulls(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   out_->setup.most_unmet = rng.chance(70) ? 0 : 1 + rng.below(3);
@@ -54,7 +55,8 @@ std::uint32_t Generator::lulls(base::Prng& rng, std::uint32_t phase) {
   return count;
 }
 
-// Nothing at all, or all copies go, or some threads do something, or all do a little.
+// The operations of such a phase: none, or all copies are evicted, or some threads do something, or
+// all do a little.
 void Generator::lull(std::uint32_t phase) {
   std::uint32_t draw = rng_->below(100);
   if (draw < 35) return;
@@ -79,8 +81,8 @@ void Generator::lull(std::uint32_t phase) {
   for (std::uint32_t t = 0; t < out_->threads(); ++t) phase_of_thread(t, phase);
 }
 
-// Parallel regions of a team. The first thread gathers at the end of each, goes on alone, and then
-// begins the next one, with or without something to tell. How many phases these are.
+// Parallel regions of a team. The first thread gathers at the end of each region, goes on alone,
+// and then begins the next region, with or without a broadcast. Returns the number of phases.
 std::uint32_t Generator::team_regions(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   std::uint32_t id = rng.below(kFirstThreads);
@@ -115,7 +117,7 @@ void Generator::evict_all(std::uint32_t thread, std::uint32_t phase) {
   }
 }
 
-// In some phases' barriers every thread brings a number, and gets their sum.
+// In the barriers of some phases every thread contributes a number, and gets the sum.
 void Generator::reduce(base::Prng& rng) {
   std::uint64_t phases = rng.chance(25) ? rng.next() : 0;  // a bit each
   for (std::uint32_t t = 0; t < out_->threads(); ++t)
@@ -126,9 +128,10 @@ void Generator::reduce(base::Prng& rng) {
     }
 }
 
-// A thread writes, makes others, and joins most of them: each sees what was written before it was
-// made, and what it wrote itself is seen where it was joined. Both are units of a semaphore, as in
-// a program whose threads run on several nodes. How many phases these are.
+// A thread writes, creates others, and joins most of them. A created thread sees what was written
+// before its creation. The creator sees what a thread has written when it has joined it. Creation
+// and join are units of semaphores, as in a program whose threads run on several nodes. Returns the
+// number of phases.
 std::uint32_t Generator::creations(base::Prng& rng, std::uint32_t phase) {
   constexpr std::uint32_t kStarts = kObjectCounts, kEnds = kObjectCounts + 1;
   base::Prng* main = std::exchange(rng_, &rng);
@@ -143,7 +146,7 @@ std::uint32_t Generator::creations(base::Prng& rng, std::uint32_t phase) {
     push(t, phase, {.kind = OpKind::kTake, .at = kStarts, .value = 1});
     read_some(t, phase, owned_[maker]);
     write_some(t, phase, owned_[t]);
-    if (rng.chance(15)) continue;  // it is detached
+    if (rng.chance(15)) continue;  // the thread is detached
     push(t, phase, {.kind = OpKind::kPost, .at = kEnds, .value = 1});
     joined.push_back(t);
   }
@@ -155,12 +158,12 @@ std::uint32_t Generator::creations(base::Prng& rng, std::uint32_t phase) {
   return 1;
 }
 
-// Some threads write and count, others wait until all of that was counted, and read. A thread may
-// do both.
+// Some threads write and add to a counter. Others wait until the counter has all of these
+// additions, and read. A thread may do both.
 void Generator::meet_by_counter(std::uint32_t meeting, std::uint32_t phase) {
   std::uint32_t threads = out_->threads();
   std::uint32_t sure = rng_->below(threads);
-  bool sets = rng_->chance(30);  // one of them alone sets what the others wait for
+  bool sets = rng_->chance(30);  // one thread alone sets the value that the others wait for
   std::uint64_t sum = 0;
   Slots written;
   for (std::uint32_t t = 0; t < threads; ++t) {
@@ -183,7 +186,7 @@ void Generator::meet_by_counter(std::uint32_t meeting, std::uint32_t phase) {
   }
 }
 
-// One thread writes and posts, and each unit lets one of the others read.
+// One thread writes and posts. Each unit lets one of the other threads read.
 void Generator::meet_by_semaphore(std::uint32_t meeting, std::uint32_t phase) {
   std::uint32_t from = rng_->below(out_->threads());
   write_some(from, phase, owned_[from]);
@@ -202,7 +205,7 @@ void Generator::meet_by_semaphore(std::uint32_t meeting, std::uint32_t phase) {
     push(from, phase, {.kind = OpKind::kPost, .at = meeting, .value = 1});
 }
 
-// A semaphore of one unit keeps a critical section.
+// A semaphore with one unit protects a critical section.
 void Generator::exclude_by_semaphore(std::uint32_t meeting, std::uint32_t phase) {
   std::uint32_t from = rng_->below(out_->threads());
   const Slots slots = owned_[rng_->below(out_->threads())];
@@ -218,7 +221,7 @@ void Generator::exclude_by_semaphore(std::uint32_t meeting, std::uint32_t phase)
   }
 }
 
-// One thread makes a predicate true under a lock and signals, the others wait for it with the lock.
+// One thread makes a predicate true under a lock and signals. The others wait for it with the lock.
 void Generator::meet_by_condition(std::uint32_t meeting, std::uint32_t phase) {
   std::uint32_t lock = rng_->below(locks_);
   std::uint32_t from = rng_->below(out_->threads());

@@ -4,11 +4,11 @@
 #include "protocol/hlrc/hlrc.h"
 #include "sim/generate.h"
 
-// Phases with read-write locks and with counts where threads meet, and what programs do with a time
-// limit: locks are tried, and waits for semaphores and conditions expire and begin again.
+// Phases with read-write locks and with rendezvous, and operations with a deadline: locks are
+// tried, and waits for semaphores and conditions expire and begin again.
 namespace terrane::sim {
 
-// How many phases these are.
+// Returns the number of these phases.
 std::uint32_t Generator::objects(base::Prng& rng, std::uint32_t phase) {
   base::Prng* main = std::exchange(rng_, &rng);
   side_barriers_ = 0;
@@ -36,7 +36,7 @@ void Generator::try_and_expire() {
     }
 }
 
-// Readers share, and a writer is alone.
+// Readers share the lock, and a writer has it alone.
 void Generator::exclude_by_read_write_lock(std::uint32_t count, std::uint32_t phase) {
   const Slots slots = owned_[rng_->below(out_->threads())];
   for (std::uint32_t t = 0; t < out_->threads(); ++t) {
@@ -53,7 +53,7 @@ void Generator::exclude_by_read_write_lock(std::uint32_t count, std::uint32_t ph
   }
 }
 
-// Threads write, come, and read what the others wrote; some rounds.
+// Threads write, arrive at a rendezvous, and read what the others wrote, for some rounds.
 void Generator::meet_by_arrival(std::uint32_t count, std::uint32_t phase) {
   std::vector<std::uint32_t> members;
   for (std::uint32_t t = 0; t < out_->threads(); ++t)

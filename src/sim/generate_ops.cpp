@@ -1,6 +1,6 @@
 #include "sim/generate.h"
 
-// What the threads of a program do, phase by phase (generate.cpp draws what stands fixed).
+// What the threads of a program do, phase by phase (generate.cpp draws the fixed settings).
 namespace terrane::sim {
 
 void Generator::push(std::uint32_t thread, std::uint32_t phase, Op op) {
@@ -34,14 +34,13 @@ void Generator::prologue() {
   barrier(0);
 }
 
-// The region that dies is freed by one thread, and the one that follows allocated by the same. In
-// most programs threads of any node write to the dying region just before, and nobody releases
-// these writes.
+// One thread frees a region and allocates the one that reuses its blocks. In most programs threads
+// of any node write to the region just before it is freed, and no thread releases these writes.
 void Generator::region_changes(std::uint32_t phase) {
   if (!changes_ || phase != change_phase_) return;
   std::uint32_t t = rng_->below(out_->threads());
   auto freed = static_cast<std::uint8_t>(freed_);
-  base::Prng aside = *rng_;  // so that the rest of a seed's program is the same without
+  base::Prng aside = *rng_;  // a copy, so that the rest of a seed's program stays the same
   bool locked = aside.chance(50);
   std::uint32_t lock = aside.below(locks_);
   for (std::uint32_t u = 0; u < out_->threads(); ++u) {
@@ -55,7 +54,7 @@ void Generator::region_changes(std::uint32_t phase) {
   if (aside.chance(70)) read_fresh(t, phase);
 }
 
-// To words that stand in the region that is about to be freed.
+// Stores to words of the region that is about to be freed.
 void Generator::doomed_stores(base::Prng& rng, std::uint32_t thread, std::uint32_t phase) {
   for (std::uint32_t word : words_) {
     if (word >> 24 != freed_ || !rng.chance(60)) continue;
@@ -68,7 +67,7 @@ void Generator::doomed_stores(base::Prng& rng, std::uint32_t thread, std::uint32
   }
 }
 
-// All that will be used of the region that was just allocated: zeros.
+// Loads all words that will be used of the region that was just allocated: they are zeros.
 void Generator::read_fresh(std::uint32_t thread, std::uint32_t phase) {
   for (std::uint32_t word : words_) {
     if (word >> 24 != reused_) continue;
@@ -83,7 +82,7 @@ void Generator::read_fresh(std::uint32_t thread, std::uint32_t phase) {
 
 void Generator::phase_of_thread(std::uint32_t thread, std::uint32_t phase) {
   auto& ops = out_->ops[thread];
-  // The first threads meet at one, and the last ones at another: two barriers at once.
+  // Two barriers at once: the first threads enter one, and the last threads the other.
   bool first = side_barriers_ >= 1 && first_of_node(thread);
   bool second = side_barriers_ >= 2 && last_of_node(thread);
   bool reads_relayed = false;
@@ -120,7 +119,7 @@ bool Generator::one_goes_to_both() const {
   return false;
 }
 
-// Accesses that are missing, by threads in turns.
+// Adds the accesses that are missing, by the threads in turns.
 void Generator::fill_up(std::uint32_t phase) {
   std::uint32_t thread = 0;
   for (int tries = 0; accesses_ < kAccesses && tries < 1000; ++tries) {
@@ -137,8 +136,8 @@ void Generator::fill_up(std::uint32_t phase) {
   }
 }
 
-// A critical section: read-modify-write and other accesses, sometimes a lock of higher number
-// within, not always given back in the order of a stack.
+// A critical section: read-modify-write and other accesses. Sometimes a lock with a higher number
+// is taken inside. The locks are not always released in reverse order.
 void Generator::section(std::uint32_t thread, std::uint32_t phase, std::uint32_t lock) {
   bool racy = out_->setup.racy;
   if (!racy && locked_[lock].empty() && !rng_->chance(10)) return;
@@ -166,13 +165,14 @@ const Generator::Slot* Generator::pick(const Slots& from) {
   return &slots_[from[rng_->below(static_cast<std::uint32_t>(from.size()))]];
 }
 
-// Mostly values never seen before; sometimes ones that are there already, so that a store changes
+// Mostly new values. Sometimes a value that may be there already, so that the store changes
 // nothing.
 std::uint64_t Generator::draw_value() {
   return rng_->chance(12) ? rng_->below(2) * 0x0101010101010101u : rng_->next();
 }
 
-// Of most stores: what was there comes back, over what others have seen meanwhile.
+// Most stores write one of two values, so that an earlier value returns over a value that other
+// nodes have seen.
 void Generator::repeat_values(base::Prng& rng) {
   for (auto& ops : out_->ops)
     for (Op& op : ops)
@@ -192,7 +192,7 @@ void Generator::atomic(std::uint32_t thread, std::uint32_t phase, const Slot& sl
         .value = draw_value()});
 }
 
-// What may be loaded and stored may be done by atomic operations, too.
+// Loads or stores the slot. Some stores are atomic operations.
 void Generator::access(std::uint32_t thread, std::uint32_t phase, const Slot& slot, bool store) {
   if (store && slot.size >= 4 && !out_->setup.racy && rng_->chance(10)) {
     atomic(thread, phase, slot);
@@ -244,7 +244,7 @@ void Generator::barrier(std::uint32_t phase) {
     push(t, phase, {.kind = OpKind::kBarrier, .at = id});
 }
 
-// After the last barrier each node reads all that was ever used and still lives.
+// After the last barrier each node reads all words that were used in regions that still exist.
 void Generator::epilogue(std::uint32_t phase) {
   for (std::uint32_t t = 0; t < out_->threads(); ++t) {
     if (!first_of_node(t)) continue;

@@ -86,7 +86,7 @@ void History::begin(const Program& program, std::uint64_t seed) {
 static_assert(std::variant_size_v<protocol::Step> <= 64, "History::focus_ has a bit for each");
 
 void History::draw_mood(base::Prng& rng) {
-  // Focus counts double: it finds what needs somebody else at one certain moment.
+  // Focus counts double: it finds faults that need another actor at one exact moment.
   std::uint32_t draw = rng.below(static_cast<std::uint32_t>(Mood::kCount) + 1);
   Mood mood = std::min(static_cast<Mood>(draw), Mood::kFocus);
   schedule_.begin(rng, mood);
@@ -94,7 +94,7 @@ void History::draw_mood(base::Prng& rng) {
   std::uint32_t kinds = mood == Mood::kFocus ? 1 + rng.below(3) : 0;
   for (std::uint32_t i = 0; i < kinds; ++i) {
     using namespace protocol;
-    // Those of a release count double: there most rules are at stake.
+    // Steps of a release are listed twice, because most rules concern them.
     static const std::size_t kKinds[] = {
         index_of<Pause>,      index_of<Call>,       index_of<Tell>,       index_of<LoadWord>,
         index_of<StoreWord>,  index_of<StoreWord>,  index_of<SetWanted>,  index_of<TakeWanted>,
@@ -104,7 +104,7 @@ void History::draw_mood(base::Prng& rng) {
         index_of<SwapWord>,   index_of<Populate>,   index_of<Punch>,      index_of<Fetch>,
         index_of<PostDiff>,   index_of<AwaitFlush>, index_of<CountFlush>, index_of<CountGiving>,
         index_of<ReadBlock>,  index_of<ApplyDiff>,  index_of<SendMessage>};
-    // The last eight between hosts alone.
+    // The last eight kinds occur only between hosts.
     std::uint32_t count = std::size(kKinds) - (program_->setup.hosts > 1 ? 0 : 8);
     focus_ |= 1ull << kKinds[rng.below(count)];
   }
@@ -112,7 +112,7 @@ void History::draw_mood(base::Prng& rng) {
   const std::uint32_t nodes = program_->setup.nodes;
   std::uint32_t node = rng.below(nodes);
   switch (rng.below(5)) {
-    case 4:  // those who forget freed regions
+    case 4:  // handlers and droppers
       for (std::uint32_t h = 0; h < kMaxHandlers; ++h)
         schedule_.set_slow(static_cast<ActorId>(kMaxThreads + h));
       break;
@@ -165,14 +165,14 @@ void History::act(Actor& actor) {
     finish_host_call(actor);
   } else if (!actor.busy()) {
     begin_op(actor);
-  } else if (actor.done()) {  // it had nothing to do
+  } else if (actor.done()) {  // its operation had no step
     finish_operation(actor);
   } else if (go_on(actor) && actor.done()) {
     finish_operation(actor);
   }
 }
 
-// One step, or a piece of one; true when it was the step's last.
+// Performs one step, or a piece of one. True if the step is now complete.
 bool History::go_on(Actor& actor) {
   if (!perform(actor)) return false;
   std::size_t kind = actor.strand.step().index();
@@ -208,7 +208,7 @@ void History::deliver(std::uint32_t channel) {
   if (careful_) check_across();
 }
 
-// Everything is done or blocked.
+// No actor can act any more: all threads must have ended.
 void History::finish_check() {
   if (running_ > 0) {
     std::string who;

@@ -20,9 +20,9 @@
 namespace terrane::sim {
 
 struct Outcome {
-  Violation violation;      // fault kNone: the history is right
+  Violation violation;      // fault kNone: no rule was broken
   std::uint64_t hash = 0;   // of everything that happened
-  std::uint64_t steps = 0;  // times that somebody acted
+  std::uint64_t steps = 0;  // how often an actor acted
   std::uint64_t messages = 0;
   std::uint64_t accesses = 0;  // loads and stores of the program
   std::uint64_t faults = 0;
@@ -30,28 +30,27 @@ struct Outcome {
   bool failed() const { return violation.fault != Fault::kNone; }
 };
 
-// What traces and reasons call an actor.
+// The name of an actor in traces and reasons.
 std::string name_of(const Actor& actor, const Network& network);
 
-// Runs one program under one schedule: nodes, threads, handlers and channels take turns as random
-// numbers say, each for one step or a piece of one. Owns all that and reuses it from history to
-// history.
+// Runs one program under one schedule. Nodes, threads, handlers and channels take turns at random,
+// each for one step or a piece of one. Owns all of them and reuses them from history to history.
 class History {
  public:
   History();
   ~History();
 
-  // careful: the invariants of every core after each of its steps, and those across nodes after
-  // each message. `trace`: where to write what happens, or nullptr. `director`: decides who acts in
-  // place of chance, or nullptr.
+  // `careful`: checks the invariants of a core after each of its steps, and those across nodes
+  // after each message. `trace`: where to write what happens, or nullptr. `director`: decides which
+  // actor acts in place of chance, or nullptr.
   Outcome run(const Program& program, std::uint64_t seed, bool careful, Trace* trace,
               Director* director = nullptr);
 
  private:
   static constexpr std::uint32_t kMaxHandlers = 32;
   static constexpr std::uint64_t kMaxSteps = 500'000;
-  // A schedule that works against a thread for ever keeps it from going on where others go round in
-  // loops: after so many steps it is a fair one.
+  // A schedule that always works against one thread keeps it from progress while other threads
+  // repeat their loops. After so many picks the schedule is fair.
   static constexpr std::uint64_t kUnfairSteps = 100'000;
   static_assert(kMaxThreads + kMaxHandlers <= kFirstChannel);
 
@@ -66,7 +65,7 @@ class History {
   void note(const Actor& actor, std::uint64_t what);
   ActorId direct();
 
-  // history_trace.cpp: what the trace says
+  // history_trace.cpp: what is written into the trace
   void trace(TraceStep step);
   void trace_of(const Actor& actor, TraceStep step);
   std::string name_of_blocks(protocol::BlockRange blocks) const;
@@ -83,11 +82,11 @@ class History {
             std::uint32_t wanted = 0);
   void wake(std::uint32_t node, const std::atomic<std::uint32_t>* word);
 
-  // chores.cpp: what a node's threads and its handler do for its machine
+  // chores.cpp: what a node's threads and handler do for its machine
   struct Recalled {
     std::uint32_t node;
     protocol::Recall recall;
-    bool busy;  // somebody holds the page: for the handler, which may wait
+    bool busy;  // a thread holds the page: only the handler, which may wait, can do it
   };
   void spawn(Chore chore);
   bool spawn_waiting();
@@ -96,7 +95,7 @@ class History {
   void finish_chore(Actor& actor);
   void finish_yield(Actor& actor);
 
-  // exchanges.cpp: what nodes ask each other that cannot reach each other's memory
+  // exchanges.cpp: requests between nodes that cannot reach each other's memory
   bool reaches(std::uint32_t from, NodeId to) const;
   Actor& server_of(std::uint32_t channel);
   bool serve(std::uint32_t channel, protocol::Bytes message);
@@ -106,7 +105,7 @@ class History {
   void answered(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
   void flushed(std::uint32_t node, protocol::Bytes message);
 
-  // program_ops.cpp: what a thread of the program does
+  // program_ops.cpp: the operations of the program's threads
   void begin_op(Actor& actor);
   std::uint64_t nowhere();
   void begin_sync(Actor& actor, const Op& op);
@@ -149,26 +148,26 @@ class History {
   Checker checker_;
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then chores from kMaxThreads on
   Doers doers_{actors_, schedule_};
-  std::deque<Chore> chores_;  // that nobody can do yet
+  std::deque<Chore> chores_;  // chores that no actor can begin yet
   protocol::Effects effects_;
-  std::vector<Recalled> recalls_;                          // so are these
-  std::unique_ptr<Actor> servers_[kMaxNodes * kMaxNodes];  // of each channel's oldest message
+  std::vector<Recalled> recalls_;                          // recalls that no actor can begin yet
+  std::unique_ptr<Actor> servers_[kMaxNodes * kMaxNodes];  // by channel: serves its oldest message
   std::uint32_t threads_at_[kMaxNodes] = {};
-  std::vector<std::uint64_t> region_first_;  // kNoRegion: not allocated yet
-  std::vector<bool> region_stands_;          // allocated, and not freed
+  std::vector<std::uint64_t> region_first_;  // first blocks; kNoRegion: not allocated yet
+  std::vector<bool> region_stands_;          // the region is allocated, and not freed
   std::uint32_t holder_[kMaxLocks];
-  std::vector<std::uint64_t> sums_;  // of what threads bring to the barrier of each phase
+  std::vector<std::uint64_t> sums_;  // by phase: sum of the threads' values in its barrier
   struct Users {
     std::uint32_t readers = 0, writers = 0;
   };
-  Users users_[kMaxCounts];                  // of read-write locks
-  std::uint32_t arrivals_[kMaxCounts] = {};  // how many threads meet there
-  bool ready_[kMaxCounts] = {};    // what threads wait for with a condition; under its lock
+  Users users_[kMaxCounts];                  // by count: holders of a read-write lock
+  std::uint32_t arrivals_[kMaxCounts] = {};  // by count: threads of the rendezvous
+  bool ready_[kMaxCounts] = {};    // by count: the condition's predicate holds; under its lock
   std::uint32_t doomed_left_ = 0;  // stores to do before a region is freed
-  std::uint32_t freer_ = kNobody;  // the thread that waits for them
-  std::uint64_t focus_ = 0;  // kinds of steps, a bit each, after which threads sleep (Mood::kFocus)
-  std::uint32_t running_ = 0;  // threads that are not done
-  ActorId acting_ = 0;         // who acted last
+  std::uint32_t freer_ = kNobody;  // the thread that waits for them, and frees it
+  std::uint64_t focus_ = 0;  // kinds of steps after which threads sleep, a bit each (Mood::kFocus)
+  std::uint32_t running_ = 0;  // threads that have not ended
+  ActorId acting_ = 0;         // the actor that acted last
   std::string_view received_;  // the kind of the message that was received last
 
   static constexpr std::uint64_t kNoRegion = ~0ull;

@@ -4,7 +4,7 @@
 #include "sim/names.h"
 #include "sim/trace_steps.h"
 
-// What a history writes into its trace, and how it calls actors and blocks.
+// Writes the trace of a history, and names its actors and blocks.
 namespace terrane::sim {
 std::string name_of(const Actor& actor, const Network& network) {
   if (actor.id >= kFirstChannel)
@@ -25,7 +25,7 @@ void History::trace_of(const Actor& actor, TraceStep step) {
   trace(std::move(step));
 }
 
-// By the region that stands there, or else by one that did.
+// Names the blocks by the region that is allocated there, or else by one that was.
 std::string History::name_of_blocks(protocol::BlockRange blocks) const {
   std::size_t found = region_first_.size();
   for (std::size_t r = 0; r < region_first_.size(); ++r) {
@@ -44,7 +44,7 @@ std::string History::name_of_blocks(protocol::BlockRange blocks) const {
   return found < region_first_.size() ? fmt::format("{}[{}]", name, range) : name + range;
 }
 
-// Who acted when a history failed, and at which step.
+// Which actor acted when the history failed, and at which step.
 std::string History::where() const {
   if (acting_ >= kFirstChannel) {
     auto channel = static_cast<std::uint32_t>(acting_ - kFirstChannel);
@@ -62,7 +62,7 @@ std::string History::where() const {
   return text;
 }
 
-// What just happened becomes part of the history's hash and, if wanted, of its trace.
+// Adds what just happened to the history's hash and, if wanted, to its trace.
 void History::note(const Actor& actor, std::uint64_t what) {
   const protocol::Step& step = actor.strand.step();
   std::uint64_t value = static_cast<std::uint64_t>(actor.id) << 32 ^ what ^ number_of_result(step);

@@ -8,8 +8,8 @@
 
 namespace terrane::sim {
 
-// Steps for which an actor waits, asks its core, or sends: an overload of perform() for each, true
-// when the step is complete. All others are Mover's.
+// Steps in which an actor waits, asks its core, or sends: an overload of perform() for each, true
+// when the step is complete. Mover performs all others.
 struct History::Steps {
   History& history;
   Actor& actor;
@@ -22,7 +22,7 @@ struct History::Steps {
 
   bool perform(protocol::Pause&) { return true; }
 
-  // Like a futex: looks at the word once, then sleeps until somebody wakes it.
+  // Like a futex: looks at the word once, then sleeps until another actor wakes it.
   bool perform(protocol::Wait& step) {
     if (actor.resumed) {
       actor.resumed = false;
@@ -43,7 +43,7 @@ struct History::Steps {
     check_may_ask();
     const auto* goes = std::get_if<protocol::ScGiveBack>(step.event);
     if (goes != nullptr && goes->spares && !history.program_->setup.whole_steps &&
-        history.rng_.chance(20)) {  // a thread has only just got it
+        history.rng_.chance(20)) {  // as if a thread had just got the page
       step.result = 0;
       return true;
     }
@@ -71,7 +71,8 @@ struct History::Steps {
     return true;
   }
 
-  // The difference goes to its home in a message of its own, or with others that are to go there.
+  // The difference goes to its home in a message of its own, or in one with other differences for
+  // that home.
   bool perform(protocol::PostDiff& step) {
     if (!history.mover_.perform(actor)) return false;
     if (step.result == 0) return true;
@@ -122,7 +123,7 @@ struct History::Steps {
     actor.asked.push_back({.from = step.node, .blocks = blocks, .stages = stages});
   }
 
-  // Waits for the answer to what is asked now or, of a fetch, was asked before.
+  // Waits for the answer to a request that is sent now or, of a fetch, was sent before.
   template <typename Kind>
   bool exchange(Kind& step, protocol::BlockRange blocks, bool stages = false) {
     auto is_asked = [&](const Exchange& one) {
@@ -170,7 +171,8 @@ struct History::Steps {
     return true;
   }
 
-  // In its home's memory at this moment, whoever else wants to: of the thread that asked for it.
+  // The operation takes effect in its home's memory at this moment, whatever other actors do. The
+  // result is checked for the thread that asked for it.
   bool perform(protocol::PerformAtomic& step) {
     history.mover_.perform(actor);
     Actor* asks = &actor;
@@ -226,7 +228,7 @@ struct History::Steps {
   }
 };
 
-// Goes on with the actor's step; true when it is complete.
+// Continues the actor's step. True when it is complete.
 bool History::perform(Actor& actor) {
   return std::visit(
       [&](auto& step) {

@@ -17,13 +17,13 @@ struct History::Invariants {
 
 void History::check_across() const { Invariants{*this}.check(); }
 
-// Cheap enough for every message, and strong: what must hold between any two steps.
+// These checks are strong, and cheap enough for every message.
 void History::Invariants::check() const {
   check_locks();
   for (std::size_t r = 0; r < history.region_first_.size(); ++r) {
     if (!history.region_stands_[r]) continue;
     std::uint32_t blocks = history.program_->regions[r].blocks;
-    if (blocks > 16) continue;  // the region that nobody touches
+    if (blocks > 16) continue;  // the region that no thread uses
     for (std::uint32_t b = 0; b < blocks; ++b) {
       if (history.program_->regions[r].sc()) {
         check_sc_block(history.region_first_[r] + b);
@@ -34,7 +34,7 @@ void History::Invariants::check() const {
   }
 }
 
-// One token a lock, at a node or under way.
+// Each lock has one token, at a node or under way.
 void History::Invariants::check_locks() const {
   constexpr std::uint32_t kAll = kMaxLocks + kMaxCounts;  // counts follow the locks
   std::uint32_t tokens[kAll] = {};
@@ -59,7 +59,7 @@ void History::Invariants::check_locks() const {
 
 void History::Invariants::check_block(std::uint64_t block) const {
   std::uint32_t home = kNoNode.value;
-  bool moving = false;  // who takes a home has not become it yet
+  bool moving = false;  // a node that takes the home is not the home yet
   for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n)
     moving |= history.nodes_[n].hlrc().entry(block).busy();
   for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n) {
@@ -115,7 +115,7 @@ void History::Invariants::check_node_block(std::uint32_t n, std::uint64_t block)
              history.name_of_blocks({block, 1}));
 }
 
-// Nobody else may store to a page that a thread loads, nor see one that it stores to.
+// No other node may store to a page that this node loads, or see one that it stores to.
 void History::check_alone(std::uint32_t self, std::uint64_t block, bool writes) const {
   for (std::uint32_t n = 0; n < program_->setup.nodes; ++n) {
     const Node::View& view = nodes_[n].views[block];

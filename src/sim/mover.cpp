@@ -19,8 +19,8 @@ static void add(std::vector<protocol::BlockRange>& runs, std::uint64_t block) {
   }
 }
 
-// An overload of perform() for each kind of step (protocol/steps/step_kinds.h). Each goes on with
-// the step, and is true when that is complete.
+// An overload of perform() for each kind of step (protocol/steps/step_kinds.h). Each continues the
+// step, and is true when the step is complete.
 class Mover::Steps {
  public:
   explicit Steps(std::vector<Node>& nodes) : nodes_(nodes) {}
@@ -139,7 +139,7 @@ class Mover::Steps {
     return true;
   }
 
-  // Comes, then looks again and again until the round is over.
+  // Enters the round, then looks again and again until it is over.
   bool perform(Actor& a, protocol::Meet& step) {
     protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_,
                                      nodes_[0].told[step.barrier]);
@@ -197,7 +197,7 @@ class Mover::Steps {
   bool perform(Actor& a, protocol::Map& step) {
     return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
       Node::View& view = node.views[block];
-      if (view.present) return;  // the kernel says that it exists, and leaves it as it is
+      if (view.present) return;  // the kernel reports that it exists, and leaves it as it is
       if (!node.backed[block])
         violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
       view = {.present = true,
@@ -286,7 +286,8 @@ class Mover::Steps {
     return copy_block(a.progress, from.frame(block), nodes_[a.node].twin(block));
   }
 
-  // Word by word: the bytes that differ from the twin go to the block, then the word to the twin.
+  // Word by word: the bytes that differ from the twin go to the block, then the word goes to the
+  // twin.
   bool perform(Actor& a, protocol::Merge& step) {
     Progress& p = a.progress;
     Node& self = nodes_[a.node];
@@ -420,7 +421,7 @@ class Mover::Steps {
     if (mutant(Mutant::kDiffWords)) p.pending = 0xff;
   }
 
-  // All changed bytes of the word at once, or some of them.
+  // Stores all changed bytes of the word at once, or some of them.
   void store_some(Progress& p, std::byte* home) {
     std::uint64_t now = p.pending;
     if ((rng_->next() & 127) < fine_) now &= rng_->next();
@@ -448,9 +449,9 @@ class Mover::Steps {
     return true;
   }
 
-  // ---- what others send, and is sent to them
+  // ---- pushes and other data of messages
 
-  // False while they are not here.
+  // False while a push is missing.
   bool perform(Actor& a, protocol::TakePush& step) {
     Node& self = nodes_[a.node];
     auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
@@ -486,9 +487,9 @@ class Mover::Steps {
   std::vector<Node>& nodes_;
   base::Prng* rng_ = nullptr;
   std::uint32_t block_bytes_ = 64;
-  std::uint32_t fine_ = 30;  // how often a step is cut, of 128
+  std::uint32_t fine_ = 30;  // so many of 128 steps are cut into pieces
   std::uint32_t nodes_in_job_ = 1;
-  std::uint32_t patience_ = 1;  // looks at a round of a barrier
+  std::uint32_t patience_ = 1;  // looks at a round, in the mean, until a node withdraws
   bool scan_ = true;
   bool whole_steps_ = false;
   std::uint32_t populate_fails_percent_ = 0;

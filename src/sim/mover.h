@@ -14,19 +14,19 @@ namespace terrane::sim {
 struct PostedWord {
   std::uint64_t value;
   std::uint32_t at;
-  std::uint32_t bytes;  // which of it, a bit each
+  std::uint32_t bytes;  // which bytes of it, a bit each
 };
 
-// Performs the one-sided steps that touch blocks, views and peers' words, as the machine would:
-// those that move bytes or go over ranges in random pieces, between which others act. Refuses
-// (Violation) what a real machine would refuse.
+// Performs the one-sided steps that touch blocks, views and words of peers, as the machine would.
+// Steps that move bytes or go over ranges are performed in random pieces, between which other
+// actors act. Throws a Violation where a real machine would refuse.
 class Mover {
  public:
   explicit Mover(std::vector<Node>& nodes);
   ~Mover();
 
   void begin(base::Prng& rng, const Setup& setup);
-  // Goes on with the actor's step; true when it is complete, with its result.
+  // Continues the actor's step. True if the step is complete, and then it has its result.
   bool perform(Actor& actor);
 
  private:

@@ -10,10 +10,11 @@
 namespace terrane::sim {
 namespace {
 
-// Histories from the first seed on in which every planted fault must show, by the number of nodes
-// (0: 4 to 6). Two nodes meet in barriers as more do not; of three, more happens in the same time.
-// What needs several mechanisms at once is found soonest where predictions are random, and by
-// programs without races, of whose loads only one value is right.
+// Histories from the first seed on in which every planted fault must be found, by the number of
+// nodes (0: 4 to 6). With two nodes, barriers have cases that do not occur with more. With three
+// nodes, more happens in the same time. Faults that need several mechanisms at once are found
+// soonest with random predictions, by programs without races, where only one value of a load is
+// right.
 struct Search {
   std::uint32_t nodes;
   std::uint64_t histories;
@@ -30,10 +31,10 @@ constexpr Search kSearches[] = {
     {0, 40'000},
 };
 
-// Planted faults that need more histories than the test has time for: where the search begins. In
-// SettleUnconfirmed a flush follows a home to another host, where its bytes are still to come. In
-// TrackSaysHere a home moves away while a release begins to track it. In MissKeepsSerial a copy is
-// missed between a push and the next.
+// Planted faults that need more histories than the test has time for, and where their search
+// begins. SettleUnconfirmed: a flush follows a home to another host, where the home's bytes have
+// not arrived yet. TrackSaysHere: a home moves away while a release begins to track it.
+// MissKeepsSerial: a copy is missed between a push and the next push.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -45,7 +46,7 @@ constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kM
                              {"TrackSaysHere", 3, 96'000, Mix::kMix, Mix::kMix},
                              {"MissKeepsSerial", 0, 20'000, Mix::kMix, Mix::kMix}};
 
-// Planted faults that random histories show too seldom, and the scripts that show each.
+// Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {
   std::string_view mutant;
   std::string_view script;

@@ -14,24 +14,24 @@
 
 namespace terrane::sim {
 
-// The names as the sources have them, without the k.
+// The names as in the sources, without the k.
 std::string_view name_of(protocol::Mark mark);
 std::string_view name_of(protocol::Mutant mutant);
 std::string_view name_of(Fault fault);
 std::optional<protocol::Mutant> mutant_named(std::string_view name);
 bool is_fault_name(std::string_view name);
 bool is_step_name(std::string_view name);
-// Whether a line of a trace can be chosen by it: a step, a message or an event, by name, or
+// Whether `name` selects lines of a trace: it is a step, a message or an event, or one of
 // "messages", "faults", "load", "store".
 bool is_trace_word(std::string_view name);
-// The same of the protocol sc.
+// The same for the protocol sc.
 std::string_view name_of(protocol::sc::Mark mark);
 std::string_view name_of(protocol::sc::Mutant mutant);
 std::optional<protocol::sc::Mutant> sc_mutant_named(std::string_view name);
 
-// For traces.
+// The operation as text for traces.
 std::string describe(const Program& program, const Op& op);
-// What an operation stores, as wide as it is.
+// The value that an operation stores, cut to its size.
 std::uint64_t value_of(const Op& op);
 std::string_view name_of(const protocol::Event& event);
 std::string_view name_of_message(protocol::Bytes message);

@@ -8,8 +8,8 @@
 
 namespace terrane::sim {
 
-// The messages under way: in order from one node to another, in any order across pairs. Owns their
-// bytes until they are popped.
+// The messages under way. Messages from one node to another keep their order; messages of different
+// pairs have no order. Owns their bytes until they are popped.
 class Network {
  public:
   void begin(std::uint32_t nodes) {
@@ -22,16 +22,16 @@ class Network {
   std::uint32_t to(std::uint32_t channel) const { return channel % nodes_; }
 
   bool empty(std::uint32_t channel) const { return channels_[channel].empty(); }
-  // wanted: so many block numbers at its end stand for what its sender has yet to put there.
+  // `wanted`: so many block numbers at the end of the message, whose blocks the sender adds later.
   void push(std::uint32_t channel, wire::Bytes message, std::uint32_t wanted = 0) {
     channels_[channel].push(message, wanted);
   }
-  // The oldest; stays valid until pop(), which is before the next push on this channel.
+  // The oldest message. Valid until pop(); nothing is pushed on this channel before pop().
   wire::Bytes front(std::uint32_t channel) const { return channels_[channel].at(0); }
   std::uint32_t wanted(std::uint32_t channel) const { return channels_[channel].wanted(); }
   void pop(std::uint32_t channel) { channels_[channel].pop(); }
 
-  // Calls visit(message) for all that are under way.
+  // Calls visit(message) for all messages under way.
   template <typename Visit>
   void each(Visit visit) const {
     for (std::uint32_t c = 0; c < channels(); ++c)
@@ -66,7 +66,7 @@ class Network {
    private:
     std::vector<std::byte> bytes_;
     std::vector<std::uint32_t> ends_;    // of each message in bytes_
-    std::vector<std::uint32_t> wanted_;  // ... and what it still lacks
+    std::vector<std::uint32_t> wanted_;  // by message: blocks that it still lacks
     std::size_t head_ = 0;
   };
 

@@ -96,7 +96,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .meets = setup.meets,
                                      .push_arity = setup.barrier_arity,
                                      .most_sent = kMostSentPushes,
-                                     .sent_whole = 1,  // wrong guesses are frequent
+                                     .sent_whole = 1,  // so that wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
   sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self}, .blocks = blocks}, memory, *hlrc_);

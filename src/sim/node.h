@@ -15,29 +15,29 @@ namespace terrane::sim {
 
 using Word64 = std::uint64_t;
 
-// One node as the simulator has it: the memory of its blocks, their twins, the entries of its
-// application view, the words that peers reach, and its protocols.
+// A simulated node: the memory of its blocks, their twins, the entries of its application view, the
+// words that peers reach, and its protocols.
 class Node {
  public:
   static constexpr std::uint32_t kMaxBlocks = 320;
   static constexpr std::uint32_t kMaxBlockBytes = 128;
 
-  // An entry of the application view. Protected and present: the next write is noticed; present and
-  // not protected: a scan says "written".
+  // An entry of the application view. If it is present and `guarded` (protected), the next write is
+  // noticed. If it is present and not guarded, a scan reports it as written.
   struct View {
     bool present = false;
     bool guarded = false;
   };
 
   Node();
-  // Forgets the last history and begins one.
+  // Forgets the last history and begins a new one.
   void begin(std::uint32_t self, const Setup& setup);
-  // Ends the protocol's objects; every operation must be destroyed by now.
+  // Destroys the protocol's objects. Every operation must have been destroyed before.
   void end();
 
   std::byte* frame(std::uint64_t block) { return &frames_[block * kMaxBlockBytes]; }
   protocol::PushBox& pushes() { return pushes_; }
-  // What a renewal has fetched, by its place in the run.
+  // The staging buffer of a refresh: the bytes of one block, by its place in the run.
   std::byte* staged(std::uint64_t slot) { return &staged_[slot * kMaxBlockBytes]; }
   std::byte* twin(std::uint64_t block) { return &twins_[block * kMaxBlockBytes]; }
   protocol::Core& core() { return *core_; }
@@ -46,7 +46,7 @@ class Node {
   const protocol::Hlrc& hlrc() const { return *hlrc_; }
   protocol::sc::Pages& sc() { return *sc_; }
 
-  // Marks a block's memory as used, so that the next history finds zeros.
+  // Marks a block's memory as used, so that the next history clears it.
   void back(std::uint64_t block) {
     if (!backed[block]) ++kept_;
     backed[block] = true;
@@ -59,20 +59,20 @@ class Node {
   void punch(std::uint64_t block);
   void drop_twin(std::uint64_t block);
 
-  bool enters_protected = true;  // what the kernel can do
+  bool enters_protected = true;  // whether a block can enter the view protected
   View views[kMaxBlocks];
   bool backed[kMaxBlocks] = {};
   std::uint32_t words[kMaxBlocks] = {};   // home words
   std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
   Word64 wanted[kMaxBlocks / 64] = {};
   std::uint32_t flushing = 0;                                  // threads that store at homes
-  protocol::CentralBarrier::Word meetings[kMaxBarriers] = {};  // the first node's are met at
+  protocol::CentralBarrier::Word meetings[kMaxBarriers] = {};  // only node 0's are used
   protocol::CentralBarrier::Told told[kMaxBarriers][2] = {};
-  std::uint32_t giving = 0;  // blocks being copied for who takes their homes by message
+  std::uint32_t giving = 0;  // blocks being copied for nodes that take their homes by message
 
  private:
   static constexpr std::size_t kSetWords = 16;
-  static constexpr std::size_t kMostSentPushes = 6;  // few, so that they are forgotten
+  static constexpr std::size_t kMostSentPushes = 6;  // few, so that some are forgotten
 
   std::unique_ptr<std::byte[]> frames_;
   std::unique_ptr<std::byte[]> twins_;
@@ -90,7 +90,7 @@ class Node {
   std::optional<protocol::sc::Pages> sc_;
   std::uint64_t used_ = 0;
   bool twinned_[kMaxBlocks] = {};
-  std::atomic<std::uint64_t> kept_{0};  // frames and twins
+  std::atomic<std::uint64_t> kept_{0};  // frames and twins in memory
   std::uint32_t block_bytes_ = kMaxBlockBytes;
 };
 

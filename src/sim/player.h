@@ -10,7 +10,7 @@
 namespace terrane::sim {
 
 // Plays the history of a seed: draws the program, then runs it under a schedule of the same seed.
-// Owns the memory of both, which is used again for the next.
+// Owns the memory of both and reuses it for the next seed.
 class Player {
  public:
   Outcome play(const Shape& shape, std::uint64_t seed, bool careful, Trace* trace) {
@@ -22,8 +22,8 @@ class Player {
     generator_.generate(rng, shape, program_);
     Setup& setup = program_.setup;
     setup.prediction = shape.prediction;
-    // Of each eight seeds four, the first one among them; others each time, for every eighth is
-    // looked at more carefully.
+    // Four of every eight seeds, seed 1 among them. Which four changes from one eight to the next,
+    // because every eighth history is checked more carefully.
     bool half = (seed / 8 + seed) % 2 == 1;
     setup.predicts_at_random =
         shape.random_predictions == Mix::kMix ? half : shape.random_predictions == Mix::kOnly;
@@ -42,9 +42,9 @@ class Player {
   std::unique_ptr<History> history_ = std::make_unique<History>();
 };
 
-// Of the options' protocol.
+// The shape of the histories, with the options' protocol.
 Shape shape_of(const CampaignOptions& options);
-// Of the calling thread. The name is one of mutant_names() or "None".
+// Sets the planted fault of the calling thread. The name is one of mutant_names() or "None".
 void choose_mutant(std::string_view name);
 
 }  // namespace terrane::sim

@@ -13,7 +13,7 @@ using protocol::LockResult;
 
 namespace {
 
-// What the thread brings to a barrier; the program stays, and so do its bytes.
+// What the thread contributes to a barrier. Refers to bytes of the program, which stays valid.
 protocol::Contribution contribution(const Op& op) {
   if (op.kind != OpKind::kBarrier || op.size == 0) return {};
   if (op.size == 2)
@@ -23,7 +23,7 @@ protocol::Contribution contribution(const Op& op) {
           std::as_bytes(std::span(&op.value, 1))};
 }
 
-// The word that an atomic operation is on, and its operand, as a plain access would have them.
+// The word of an atomic operation and its operand, in the form of a plain access.
 Op word_of(const Op& op) {
   Op word = op;
   word.size = op.size & 15;
@@ -35,20 +35,22 @@ LockResult lock_result(const Actor& actor) {
   return std::get<protocol::Task<LockResult>>(actor.operation).value();
 }
 
-// Whether the lock that was tried is in use.
+// Whether the lock was tried and is in use.
 bool is_busy(const Actor& actor) {
   const auto* tried = std::get_if<protocol::Task<LockResult>>(&actor.operation);
   return tried != nullptr && tried->value() == LockResult::kBusy;
 }
 
-// A condition's predicate is looked at again, and so are semaphores and locks that are tried.
+// Whether the operation is repeated: a condition's predicate is checked again, and semaphores and
+// locks are tried again.
 bool asks_again(const Op& op, const Actor& actor) {
   if (op.kind == OpKind::kCondition) return true;
   if (op.kind == OpKind::kLock) return is_busy(actor);
   return op.kind == OpKind::kTake && !std::get<protocol::Task<bool>>(actor.operation).value();
 }
 
-// What is taken of a semaphore, or of a read-write lock by a reader (size 1) or a writer.
+// The units that are taken: of a semaphore, or of a read-write lock by a reader (size 1) or a
+// writer.
 protocol::Units units_of(const Op& op) {
   constexpr std::int64_t kMost = protocol::Units::kMostReaders;
   if (op.size == 0) return {};
@@ -86,7 +88,7 @@ void History::begin_op(Actor& actor) {
       start_fault(actor, nowhere(), Access::kRead);
       return;
     case OpKind::kFree:
-      if (doomed_left_ > 0) {  // the program sees to that order by means of its own
+      if (doomed_left_ > 0) {  // as if the program ordered the free after these stores
         freer_ = actor.id;
         schedule_.park(actor.id);
         return;
@@ -102,7 +104,7 @@ void History::begin_op(Actor& actor) {
   }
 }
 
-// A block in no region: the last one of the space, or of those with sequential consistency.
+// A block in no region: the last one of the space, or of the sequentially consistent space.
 std::uint64_t History::nowhere() {
   const Setup& setup = program_->setup;
   bool sc = setup.sc_blocks > 0 && rng_.chance(50);
@@ -247,8 +249,8 @@ void History::leave_lock(Actor& actor, std::uint32_t lock) {
   checker_.clocks().release(actor.id, lock);
 }
 
-// A load or store through the application view: at once where the entry allows it, else a fault
-// comes first.
+// A load or store through the application view. It takes effect at once if the entry allows it.
+// Otherwise a fault comes first.
 void History::access(Actor& actor, const Op& op) {
   if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
   std::uint32_t unit = program_->setup.block_bytes;
@@ -299,7 +301,7 @@ void History::access(Actor& actor, const Op& op) {
   ++actor.next;
 }
 
-// The thread, the block and the first byte of it that differs.
+// Reports the thread, the block, and its first byte that differs.
 void History::wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
                           std::uint64_t expected) const {
   std::uint32_t unit = program_->setup.block_bytes;
@@ -333,7 +335,7 @@ void History::begin_atomic(Actor& actor, const Op& op) {
   actor.start(nodes_[actor.node].hlrc().atomic(actor.strand, block, atomic));
 }
 
-// The machine's own, where one node alone may write.
+// An atomic operation of the machine, on a page that only one node may write.
 void History::atomic_in_place(Actor& actor, const Op& op) {
   std::uint32_t unit = program_->setup.block_bytes;
   std::uint64_t block = region_first_[op.region] + op.at / unit;
@@ -347,7 +349,7 @@ void History::atomic_in_place(Actor& actor, const Op& op) {
   ++actor.next;
 }
 
-// In its home's memory, where it is the latest access of all to its word.
+// The operation was performed in its home's memory, so it is the latest access to its word.
 void History::check_atomic(Actor& actor, std::uint64_t before) {
   Op word = word_of(op_of(actor));
   std::uint64_t expected = op_of(actor).expected.value_or(checker_.expected(word));
@@ -380,7 +382,7 @@ void History::host_call(Actor& actor, const Op& op) {
   actor.doing = Actor::Doing::kHostCall;
   actor.wait = Actor::Wait::kResume;
   actor.resumed = false;
-  schedule_.park(actor.id);  // until resumed, which may be at once
+  schedule_.park(actor.id);  // until the core resumes it, which may be at once
   protocol::WaiterId waiter = actor.strand.waiter();
   if (op.kind == OpKind::kAllocate) {
     const RegionPlan& plan = program_->regions[op.region];
@@ -415,7 +417,7 @@ void History::finish_host_call(Actor& actor) {
          .result = status == wire::RegionStatus::kOk ? "" : fmt::format("status {}", actor.value)});
   if (op.kind == OpKind::kAllocate) {
     if (status == wire::RegionStatus::kNoSpace)
-      return;  // once more, when what was freed is dropped
+      return;  // repeats the request when the freed blocks are dropped
     wire::RegionReply reply;
     std::vector<std::byte> answer = actor.strand.take_answer();
     protocol::Bytes payload(answer);
@@ -457,7 +459,7 @@ void History::finish_operation(Actor& actor) {
       return;
     }
     case Actor::Doing::kEvictForMemory:
-      break;  // what it was for is tried again
+      break;  // the operation that needed memory is tried again
     default:
       finish_sync(actor, op_of(actor));
       if (!asks_again(op_of(actor), actor)) ++actor.next;

@@ -8,10 +8,10 @@
 
 namespace terrane::sim {
 
-// Answers every question by a seed: whatever a predictor answers, the memory model must hold. How
-// likely each answer is, is drawn at the beginning, so that some histories always, and some never,
-// do a thing. In a third of the histories every node says yes nearly always, but to a few
-// questions: much that goes wrong needs several mechanisms at once.
+// Answers every question at random, because the memory model must hold whatever a predictor
+// answers. The probability of each answer is drawn once, so that in some histories a thing happens
+// always, and in some never. In a third of the histories every node says yes nearly always to most
+// questions, because many faults need several mechanisms at once.
 class RandomPredictor final : public protocol::Predictor {
  public:
   using BlockRange = protocol::BlockRange;
@@ -104,7 +104,7 @@ class RandomPredictor final : public protocol::Predictor {
   static constexpr std::uint32_t kChances[] = {0, 10, 50, 50, 90, 100};  // percent
 
   bool says(Question question) { return rng_.chance(chances_[question]); }
-  // Few mostly, sometimes more than is possible.
+  // A small number mostly, sometimes a larger one than is possible.
   std::uint64_t some(Question question) {
     if (!says(question)) return 0;
     return rng_.chance(10) ? rng_.below(64) : rng_.below(6);

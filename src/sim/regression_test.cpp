@@ -5,9 +5,9 @@
 namespace terrane::sim {
 namespace {
 
-// Seeds in which the protocol once broke the memory model. The planted faults TrackAgain,
-// TrackCopies, LookOnceForClaim, BarrierOwnNotices, DeparturesUnordered and KeepFailedFetch bring
-// the same mistakes back, whatever a seed's program has become since.
+// Seeds with which the protocol once broke the memory model. The planted faults TrackAgain,
+// TrackCopies, LookOnceForClaim, BarrierOwnNotices, DeparturesUnordered and KeepFailedFetch are the
+// same mistakes, since the program of a seed may have changed.
 struct Regression {
   std::uint64_t seed;
   std::string_view what;
@@ -27,7 +27,7 @@ constexpr Regression kRegressions[] = {
 TEST(RegressionTest, SeedsThatOnceFailedStayRight) {
   CampaignOptions options;
   options.careful_every = 1;
-  options.shape.hosts = 1;  // as they were drawn then
+  options.shape.hosts = 1;  // as when the seeds were found
   for (const Regression& regression : kRegressions) {
     Replay replay = sim::replay(options, regression.seed);
     EXPECT_FALSE(replay.failed) << regression.what << ", seed " << regression.seed << ": "

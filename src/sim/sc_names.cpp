@@ -2,7 +2,7 @@
 
 #include "sim/names.h"
 
-// Of the protocol sc (names.h).
+// The names of the protocol sc (names.h).
 namespace terrane::sim {
 namespace {
 

@@ -35,7 +35,7 @@ ActorId Schedule::pick() {
   return last_ = pick_awake(at, chance >> 8);
 }
 
-// One that is slow or asleep is passed over, unless nobody else is there.
+// Passes over actors that are slow or asleep, unless there is no other.
 ActorId Schedule::pick_awake(std::uint32_t at, std::uint32_t chance) {
   auto count = static_cast<std::uint32_t>(ready_.size());
   for (std::uint32_t tries = 0; tries < count; ++tries, at = at + 1 == count ? 0 : at + 1) {

@@ -10,24 +10,24 @@ namespace terrane::sim {
 // Something that can act: a thread, a handler, or a channel that has a message to deliver.
 using ActorId = std::uint16_t;
 inline constexpr ActorId kNoActor = 0xffff;
-inline constexpr ActorId kFirstChannel = 64;  // the channels' numbers follow those of the actors
+inline constexpr ActorId kFirstChannel = 64;  // channels are numbered from here on
 
 enum class Mood : std::uint8_t {
   kUniform,
   kSlow,    // some actors (a node's, a thread, channels) act seldom
-  kBursts,  // who acts goes on acting
-  kSleepy,  // now and then an actor stops for a long time, wherever it stands
-  kMixed,   // bursts, and some that sleep
-  kFocus,   // who has done one kind of step often sleeps right after it
+  kBursts,  // an actor that has acted tends to act again
+  kSleepy,  // now and then an actor stops for a long time, at any point
+  kMixed,   // bursts, and some actors sleep
+  kFocus,   // an actor often sleeps right after steps of some kinds
   kCount,
 };
 
-// Chooses who acts next, among those that can. Deterministic from its random numbers.
+// Chooses the next actor among those that can act. Depends on its random numbers alone.
 class Schedule {
  public:
   static constexpr std::uint32_t kMaxActors = 64 + 256;
 
-  // slow(actor) tells who acts seldom in Mood::kSlow.
+  // In Mood::kSlow, set_slow() then names the actors that act seldom.
   void begin(base::Prng& rng, Mood mood);
   void set_slow(ActorId actor) { slow_[actor] = true; }
 
@@ -49,7 +49,7 @@ class Schedule {
   bool empty() const { return ready_.empty(); }
 
   ActorId pick();
-  // As if it had picked this one.
+  // Counts a pick of this actor that a director has made.
   void take(ActorId actor) {
     ++picks_;
     last_ = actor;
@@ -60,7 +60,7 @@ class Schedule {
     asleep_until_[actor] = picks_ + rng_->below(16u << rng_->below(7));
     simple_ = false;
   }
-  // From now on everybody is as quick as everybody else.
+  // From now on all actors are equally fast.
   void calm();
   std::uint64_t picks() const { return picks_; }
 
@@ -72,7 +72,7 @@ class Schedule {
   base::Prng* rng_ = nullptr;
   bool stays_ = false;
   bool falls_asleep_ = false;
-  bool simple_ = true;  // nobody is slow, and nobody has slept
+  bool simple_ = true;  // no actor is slow, and none has slept
   ActorId last_ = 0;
   std::uint64_t picks_ = 0;
   std::uint32_t burst_mask_ = 0;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 64;
 
-// Of what was drawn: FNV-1a.
+// A hash of what was drawn: FNV-1a.
 class Hash {
  public:
   void add(std::uint64_t value) {
@@ -61,9 +61,9 @@ std::string seed_format(Protocol protocol) {
   if (protocol == Protocol::kMesiChunk) {
     hash.add(drawn_chunks(kSeeds));
   } else if (protocol == Protocol::kWorkStream) {
-    hash.add(std::string("1"));  // another number when WorkHistory draws something else
+    hash.add(std::string("1"));  // change the number when WorkHistory draws something else
   } else if (protocol == Protocol::kRouting) {
-    hash.add(std::string("routing 2"));  // ... RoutingHistory
+    hash.add(std::string("routing 2"));  // ... or RoutingHistory
   } else {
     add_pages(hash, protocol);
   }

@@ -22,7 +22,7 @@ bool is_meeting(const Op& op) {
   return is_barrier(op) || at_side || is_count(op);
 }
 
-// Some threads wait for what others do: none of them can go alone.
+// Whether threads wait for what others do by counts. Then no node can be removed.
 bool has_counts(const Program& program) {
   for (std::uint32_t t = 0; t < program.threads(); ++t)
     if (std::any_of(program.ops[t].begin(), program.ops[t].end(),
@@ -31,7 +31,8 @@ bool has_counts(const Program& program) {
   return false;
 }
 
-// Operations [from, to) can go: they meet nobody, and give back the locks that they take.
+// Whether operations [from, to) can be removed: no thread waits in them for others, and they
+// release the locks that they take.
 bool can_go(const std::vector<Op>& ops, std::size_t from, std::size_t to) {
   int held[kMaxLocks] = {};
   for (std::size_t i = from; i < to; ++i) {
@@ -50,10 +51,10 @@ void erase_threads(Program& program, std::uint32_t node) {
   }
 }
 
-// A thread that goes to two side barriers carries order from one to the other.
+// Whether a thread enters both side barriers, and so carries order from one to the other.
 bool relays(const Program& program) {
   for (std::uint32_t t = 0; t < program.threads(); ++t) {
-    std::uint32_t met = 0;  // a bit a barrier
+    std::uint32_t met = 0;  // a bit for each barrier
     for (const Op& op : program.ops[t])
       if (op.kind == OpKind::kSideBarrier) met |= 1u << op.at;
     if ((met & (met - 1)) != 0) return true;
@@ -107,7 +108,7 @@ bool Shrinker::drop_nodes() {
   return any;
 }
 
-// A phase goes with its barrier, so that what stands before and after is still apart.
+// A phase is removed with its barrier, so that the phases before and after it are still separated.
 bool Shrinker::drop_phases() {
   bool any = false;
   for (std::uint32_t phase = last_phase(best_) + 1; phase-- > 1;) {
@@ -115,7 +116,7 @@ bool Shrinker::drop_phases() {
     for (auto& ops : candidate_.ops)
       std::erase_if(ops, [phase](const Op& op) { return op.phase == phase; });
     any |= keep_if_failing();
-    if (!best_.setup.racy) continue;  // what a side barrier orders would race without it
+    if (!best_.setup.racy) continue;  // without its side barriers the program would have races
     candidate_ = best_;
     std::size_t gone = 0;
     for (auto& ops : candidate_.ops)
@@ -129,7 +130,8 @@ bool Shrinker::drop_phases() {
   return any;
 }
 
-// A thread goes where its node has another that does not need it, or keeps its barriers alone.
+// A thread is removed if it only enters barriers, and its node has another one. Else everything but
+// its waits for others is removed.
 bool Shrinker::drop_threads() {
   bool any = false;
   for (std::uint32_t t = best_.threads(); t-- > 0;) {
@@ -199,7 +201,7 @@ std::string describe(const Program& program) {
 Shrunk shrink(const CampaignOptions& options, std::uint64_t seed) {
   if (options.protocol == Protocol::kMesiChunk) return shrink_chunks(options, seed);
   if (options.protocol == Protocol::kWorkStream || options.protocol == Protocol::kRouting)
-    return {};  // short as they are
+    return {};  // these programs are short
   choose_mutant(options.mutant);
   Player player;
   Outcome first = player.play(shape_of(options), seed, seed % options.careful_every == 0, nullptr);

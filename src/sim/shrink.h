@@ -5,7 +5,7 @@
 namespace terrane::sim {
 
 // Makes a failing program smaller, as long as some schedule makes the smaller one fail in the same
-// way. Greedy: nodes, phases, threads, then runs of operations, until nothing more can go.
+// way. Greedy: removes nodes, phases, threads, then runs of operations, until nothing more can go.
 class Shrinker {
  public:
   Shrinker(History& history, const Program& program, std::uint64_t schedule_seed, Fault fault)
@@ -22,7 +22,7 @@ class Shrinker {
   bool drop_threads();
   bool drop_operations();
   bool drop_runs(std::uint32_t thread, std::size_t length);
-  // Keeps the candidate if it fails.
+  // Keeps the candidate if some schedule makes it fail in the same way.
   bool keep_if_failing();
 
   History& history_;

@@ -33,7 +33,7 @@ TEST(SimTest, HlrcKeepsTheMemoryModelAndEveryBranchIsTaken) {
   EXPECT_FALSE(report.failed_seed) << failure_text(report);
   EXPECT_GT(report.counted, report.histories * 99 / 100);
   if (kHistories < 3'000) return;  // too few for rare branches
-  // Two nodes meet in barriers as more do not.
+  // With two nodes, barriers have cases that do not occur with more.
   options.shape.nodes = 2;
   options.histories /= 4;
   CampaignReport two = run_campaign(options);

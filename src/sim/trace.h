@@ -11,7 +11,7 @@ namespace terrane::sim {
 
 // One step of a history.
 struct TraceStep {
-  std::uint64_t at = 0;  // how many times an actor has acted before
+  std::uint64_t at = 0;  // how often an actor had acted before
   std::string actor;     // "node 1 thread 3", "node 0 handler 2", "node 2"
   std::string kind;      // "CopyHome", "Call", "receives", "fault"
   std::string name;      // of the event, message or operation: "lock grant", "read"; may be empty
@@ -28,11 +28,11 @@ struct TraceStep {
   }
 };
 
-// What happened in one history, step by step; kept only where it is to be read.
+// What happened in one history, step by step. Exists only if a person or a test reads it.
 class Trace {
  public:
   void add(TraceStep step) { steps_.push_back(std::move(step)); }
-  // A step that is told as "ACTOR: TEXT".
+  // Adds a step that is given as "ACTOR: TEXT".
   template <typename... Args>
   void add(std::uint64_t at, fmt::format_string<Args...> format, Args&&... args) {
     std::string text = fmt::format(format, std::forward<Args>(args)...);

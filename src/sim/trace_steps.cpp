@@ -20,7 +20,7 @@ std::string text_of_word(std::uint32_t word) {
   return text;
 }
 
-// What a step says beside its kind, its blocks and its event: one of these, or the general one.
+// The details of a step besides its kind, blocks and event: one of these, or the general one.
 std::string detail(const protocol::TakePush& step) {
   return fmt::format("of node {}", step.node.value);
 }

@@ -7,15 +7,15 @@
 
 namespace terrane::sim {
 
-// How a range of blocks is called in a trace: "r0[1]", "b17".
+// The name of a range of blocks in a trace: "r0[1]", "b17".
 using BlockNames = std::function<std::string(protocol::BlockRange)>;
 
 // The blocks of a step, if any, and its event, or nullptr.
 protocol::BlockRange blocks_of(const protocol::Step& step);
 const protocol::Event* event_of(const protocol::Step& step);
-// What the step says beside its kind and these: "at node 0", "protected". May be empty.
+// The details of the step besides kind, blocks and event: "at node 0", "protected". May be empty.
 std::string detail_of(const protocol::Step& step);
-// Its result, in words; empty where such a step has none.
+// The result of the step in words; empty if such a step has none.
 std::string result_of(const protocol::Step& step, const BlockNames& names);
 // The result as a number, or 0.
 std::uint64_t number_of_result(const protocol::Step& step);

@@ -14,29 +14,29 @@ namespace terrane::sim {
 enum class Fault : std::uint8_t {
   kNone,
   kWrongValue,     // a load returned what the memory model forbids
-  kNodesDisagree,  // at the end
+  kNodesDisagree,  // nodes read different values at the end
   kTwoHolders,     // a lock held twice
-  kBarrierLeak,    // a thread left a barrier before all had come
-  kDeadlock,       // nothing can happen, and threads are not done
+  kBarrierLeak,    // a thread left a barrier before all had entered
+  kDeadlock,       // nothing can happen, but threads have not ended
   kEndless,        // too many steps
-  kInvariant,      // the protocol's own check, or one across nodes
+  kInvariant,      // a check of the protocol itself, or one across nodes
   kMalformed,      // a message was refused
-  kBadAnswer,      // an operation answered what it must not
+  kBadAnswer,      // an operation returned a result that it must not
   kBadStep,        // a step that a real machine would refuse
-  kWrongMessage,   // a message that was not sent, or not now
-  kFalseLoss,      // a peer is taken for lost though a path leads there
-  kTooMuchHeld,    // at a gateway
+  kWrongMessage,   // a message arrived that was not sent, or out of its order
+  kFalseLoss,      // a peer is reported lost though a path leads there
+  kTooMuchHeld,    // a gateway holds more than a window of a pair
 };
 
-// Why a history failed. Thrown at the point where it shows, caught by violation_of.
+// Why a history failed. Thrown where it is found, caught by violation_of.
 struct Violation {
   Fault fault = Fault::kNone;
   std::string text;
 };
 
-// The rule that such a fault breaks, as a statement without a full stop.
+// The rule that the fault breaks, as a statement without a full stop.
 std::string_view rule_of(Fault fault);
-// In one sentence: the fault, what was found where, and the rule. Empty for Fault::kNone.
+// The fault, what was found where, and the rule, in one sentence. Empty for Fault::kNone.
 std::string reason_of(const Violation& violation);
 
 template <typename... Args>
@@ -44,8 +44,8 @@ template <typename... Args>
   throw Violation{fault, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// How `history()`, which runs one, failed: by a violation, or by an invariant of the protocol's
-// own.
+// Calls `history()`, which runs one, and returns how it failed: by a violation, or by an invariant
+// of the protocol itself. Fault kNone: it did not fail.
 template <typename Function>
 Violation violation_of(Function history) {
   try {

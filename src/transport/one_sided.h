@@ -74,10 +74,9 @@ class OneSided {
                                           std::byte* into);
   // Without a result. The target has it after quiet(). kSwap sets the word; no kCompareSwap.
   virtual base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic);
-  // A put, then the word is set to `value`: who sees the word sees these bytes, and what this
-  // thread has put to the peer before. One message where calls are messages. quiet() need not wait
-  // for it, because who sees the word can say so. The word has 8 bytes and lies at a multiple of
-  // that.
+  // A put, then the word is set to `value`. A reader that sees the new word sees these bytes, and
+  // what this thread has put to the peer before. One message if calls are messages. quiet() need
+  // not wait for it, because the reader can confirm it. The word has 8 bytes and is aligned to 8.
   virtual base::Result<> put_and_set(NodeId peer, RemoteAddress to, Bytes from, RemoteAddress word,
                                      std::uint64_t value);
 

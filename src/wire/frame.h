@@ -4,8 +4,8 @@
 
 namespace terrane::wire {
 
-// How a message travels where frames have a bounded size: whole, or in pieces that follow one
-// another.
+// How a message is sent in a ring, where frames have a bounded size: as one frame, or in pieces
+// that follow each other.
 enum class FrameKind : std::uint32_t {
   kNone = 0,   // no frame is here yet
   kWhole = 1,  // the payload is a message
@@ -16,12 +16,12 @@ enum class FrameKind : std::uint32_t {
 
 enum class NetworkFrameKind : std::uint32_t {
   kMessage = 1,
-  kHello = 2,         // no message: the connection is there, and may be used both ways
-  kFarewell = 3,      // no message: all has been sent, and an answer is asked for
-  kFarewellHeard = 4  // no message: all that came before the farewell has arrived
+  kHello = 2,         // no message: the connection is open, and may be used in both directions
+  kFarewell = 3,      // no message: the sender has sent everything, and asks for an answer
+  kFarewellHeard = 4  // no message: everything sent before the farewell has arrived
 };
 
-// Stands before every frame's payload.
+// Precedes the payload of every frame.
 struct FrameHeader {
   std::uint32_t payload_bytes;
   FrameKind kind;
@@ -29,7 +29,8 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 16);
 
-// The header's first word, which a ring publishes in one store: never 0 for a frame that is there.
+// The first word of the header. A ring publishes a frame by one store of this word, which is never
+// 0.
 constexpr std::uint64_t frame_control(FrameKind kind, std::uint32_t payload_bytes) {
   return static_cast<std::uint64_t>(kind) << 32 | payload_bytes;
 }
@@ -40,10 +41,10 @@ constexpr std::uint32_t frame_payload_bytes(std::uint64_t control) {
   return static_cast<std::uint32_t>(control);
 }
 
-// Stands beside every message on a network that delivers whole messages of any size, but keeps
-// neither their order nor the name of their sender.
+// Accompanies every message on a network that delivers whole messages of any size, but neither in
+// order nor with the name of their sender.
 struct NetworkFrame {
-  std::uint64_t token;     // the receiver's, which its peers alone know
+  std::uint64_t token;     // the receiver's; only its peers know it
   std::uint64_t sequence;  // messages of this (sender, receiver) pair, counted from 0
   std::uint64_t bytes;     // of the message
   std::uint32_t from;

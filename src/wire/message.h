@@ -58,11 +58,12 @@ enum class Kind : std::uint8_t {
   kLockManager,
 };
 
-// To the lock's manager, then (as kLockForward) from the manager to the last node of the queue, or
-// (as kLockInsert) to the one before it, on whose host the requester is: may he come before
-// `before`? As kLockTry to the manager, and as kLockTryForward from there to the last node of the
-// queue: only if that has the token and does not use it. Tail: `wanted` WantedBlocks, and the
-// requester's vector timestamp, one u32 a node.
+// Asks for a lock. kLockRequest: to the lock's manager. kLockForward: from the manager to the last
+// node of the queue. kLockInsert: from the manager to the node before the last one, if the
+// requester is nearer to that node: may the requester come before node `before`? kLockTry: to the
+// manager, and as kLockTryForward from there to the last node of the queue: only if that node has
+// the token and does not use it. Tail: `wanted` WantedBlocks, and the requester's vector timestamp,
+// one u32 for each node.
 struct LockRequest {
   Kind kind = Kind::kLockRequest;
   std::uint8_t wanted = 0;
@@ -82,15 +83,16 @@ struct LockInserted {
   std::uint64_t lock = 0;
 };
 
-// To a node that tried: the lock is in use.
+// The answer to a kLockTry: the lock is in use.
 struct LockBusy {
   Kind kind = Kind::kLockBusy;
   std::uint8_t pad[7] = {};
   std::uint64_t lock = 0;
 };
 
-// From a cluster's agent to the lock's first manager, which answers by kLockManager: `manager` has
-// the lock's queue. If that is the receiver, it has the token, too: no node has used the lock yet.
+// kLockManagerRequest: from a cluster's agent to the lock's first manager. kLockManager: the
+// answer: node `manager` has the lock's queue. If `manager` is the receiver, it has the token, too:
+// no node has used the lock yet.
 struct LockManagerAt {
   Kind kind = Kind::kLockManagerRequest;
   std::uint8_t pad[3] = {};
@@ -98,8 +100,8 @@ struct LockManagerAt {
   std::uint64_t lock = 0;
 };
 
-// A block that the requester would fetch as soon as it has the lock; who has the token sends it
-// along, if it is this home.
+// A block that the requester will fetch as soon as it has the lock. If the node that has the token
+// is `home`, it sends the block with the grant.
 struct WantedBlock {
   std::uint64_t block = 0;
   std::uint32_t home = 0;
@@ -109,10 +111,11 @@ struct WantedBlock {
 };
 inline constexpr std::size_t kMostWanted = 4;
 
-// The lock's token, from its last holder, with the count that it carries. `then`: 0, or a node + 1
-// before which the receiver was put in line, and how often that has been overtaken. Tail:
-// `sleepers` Sleepers; of `then` its `wanted` WantedBlocks and its vector timestamp; a notice set
-// of `notice_bytes`; and what of the wanted blocks comes along.
+// The lock's token, from its last holder, with the count that it carries. `then`: 0, or 1 + the
+// node that follows the receiver, because the receiver was inserted before it; `overtaken`: how
+// often that node was overtaken. Tail: `sleepers` Sleepers and, if there are any, the count's
+// vector timestamp; if `then` is not 0, that node's `wanted` WantedBlocks and its vector timestamp;
+// a notice set of `notice_bytes`; and GrantedBlocks, each with its bytes.
 struct LockGrant {
   Kind kind = Kind::kLockGrant;
   std::uint8_t wanted = 0;
@@ -127,8 +130,9 @@ struct LockGrant {
   std::uint32_t pad2 = 0;
 };
 
-// A wanted block, as its home answers a kPageFetch. Tail: its bytes; none: it has to be asked for,
-// or has a `version` and is as it was sent by that before (kPagePush). Of a lock's grant always 0.
+// A block that comes with a lock grant or a barrier arrival. Its `bytes` bytes follow. If there are
+// none, the receiver has to ask the home; or `version` is not 0, and the block is the same as in
+// the last push of this version (kPagePush). With a lock grant `version` is always 0.
 struct GrantedBlock {
   std::uint64_t block = 0;
   std::uint32_t home = 0;
@@ -137,25 +141,25 @@ struct GrantedBlock {
   std::uint32_t version = 0;
 };
 
-// Who sleeps until a count reaches `until`.
+// A thread, `waiter` of `node`, that sleeps until a count reaches `until`.
 struct Sleeper {
   std::uint32_t node = 0;
   std::uint32_t waiter = 0;
   std::int64_t until = 0;
 };
 
-// To a sleeper: its count has reached it. Tail: a notice set.
+// To the node of a Sleeper: the count has reached `until`. Tail: a notice set.
 struct CountWake {
   Kind kind = Kind::kCountWake;
   std::uint8_t pad[3] = {};
   std::uint32_t waiter = 0;
 };
 
-// Up the tree (kBarrierArrive) and down (kBarrierDepart); of two nodes, from each to the other.
-// Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of the subtree or of all;
-// and of two nodes, the GrantedBlocks that come with an arrival, each with its bytes: none where it
-// is gone, or the same. `plain`, `acquired`, `departures`: what the one says to the other
-// (barrier_tree.h).
+// An arrival up the tree (kBarrierArrive), or an exit down the tree (kBarrierDepart); two nodes
+// arrive at each other. Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of
+// the subtree or of all nodes; and, between two nodes, the GrantedBlocks that come with an arrival,
+// each with its bytes (none if the block is gone, or the same). `plain`, `acquired`, `departures`:
+// what two nodes tell each other about the order of their barrier exits (barrier_tree.h).
 struct BarrierMessage {
   Kind kind = Kind::kBarrierArrive;
   std::uint8_t op = 0;
@@ -169,7 +173,7 @@ struct BarrierMessage {
   std::uint8_t acquired = 0;
   std::uint8_t pad[2] = {};
 };
-inline constexpr std::size_t kMostWithArrival = 16;  // blocks with an arrival
+inline constexpr std::size_t kMostWithArrival = 16;  // blocks in one arrival
 
 // Asks node 0 for an allocation. `sequence` is 0, or counts the collective calls from 1.
 struct RegionAllocate {
@@ -225,7 +229,7 @@ struct RegionFreed {
   std::uint32_t waiter = 0;
 };
 
-// Node 0 to everyone (kRegionDrop): forget these blocks; and back (kRegionDropped).
+// kRegionDrop: node 0 asks each node to drop these blocks. kRegionDropped: the answer.
 struct RegionDrop {
   Kind kind = Kind::kRegionDrop;
   std::uint8_t pad[3] = {};
@@ -234,8 +238,8 @@ struct RegionDrop {
   std::uint64_t blocks = 0;
 };
 
-// An eager release of `origin`, of its thread `waiter`: copies are old. Tail: BlockRanges. From a
-// node of the tree whose root is `origin` to its children.
+// An eager release by thread `waiter` of node `origin`: all copies of these blocks are stale. Tail:
+// BlockRanges. A node of the tree whose root is `origin` sends it to its children.
 struct Expire {
   Kind kind = Kind::kExpire;
   std::uint8_t pad[3] = {};
@@ -243,7 +247,7 @@ struct Expire {
   std::uint32_t waiter = 0;
 };
 
-// Its answer, to the parent: the copies of the sender and of its subtree are gone.
+// The answer, to the parent: the sender and its subtree have dropped their copies.
 struct Expired {
   Kind kind = Kind::kExpired;
   std::uint8_t pad[3] = {};
@@ -251,17 +255,17 @@ struct Expired {
   std::uint32_t waiter = 0;
 };
 
-// Asks a home to offer the sender these blocks, which it is about to write; and the answer: how
-// many of them it did offer.
+// Asks a home to offer these blocks to the sender, which is about to write them. The answer,
+// OfferReply, says how many of them the home has offered.
 struct OfferRequest {
   Kind kind = Kind::kOfferRequest;
-  std::uint8_t reads = 0;  // who asks has only read in order
+  std::uint8_t reads = 0;  // 1: the requester has only read blocks in order
   std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t first = 0;
   std::uint64_t blocks = 0;
 };
-inline constexpr std::uint64_t kMostOffered = 1024;  // blocks of a request
+inline constexpr std::uint64_t kMostOffered = 1024;  // blocks in one request
 struct OfferReply {
   Kind kind = Kind::kOfferReply;
   std::uint8_t pad[3] = {};
@@ -269,8 +273,8 @@ struct OfferReply {
   std::uint64_t blocks = 0;
 };
 
-// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on; how:
-// bits of protocol/serve/served.h.
+// Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on. `how`:
+// bits of protocol/serve/requests.h.
 struct PageFetch {
   Kind kind = Kind::kPageFetch;
   std::uint8_t blocks = 1;
@@ -280,10 +284,10 @@ struct PageFetch {
   std::uint64_t block = 0;
 };
 
-// The home's answer, for the first `blocks` of them; `tracked`: a bit for each block that it
-// tracks; `subscribed`: 0, or it sends them again (kPagePush) at departures of this number and
-// after; `own`: the reader is their home from now on. No blocks: `subscribed` is the node to ask,
-// for the first `same_owner` of them. Tail: the blocks' bytes.
+// The home's answer, with the first `blocks` of these blocks. Tail: their bytes. `tracked`: a bit
+// for each block that the home tracks. `subscribed`: 0, or the number of the barrier exit from
+// which on the home pushes the blocks (kPagePush). `own`: the reader is their home from now on. If
+// `blocks` is 0, `subscribed` is the node to ask for the first `same_owner` of them.
 struct PageData {
   Kind kind = Kind::kPageData;
   std::uint8_t blocks = 1;
@@ -295,7 +299,7 @@ struct PageData {
   std::uint32_t subscribed = 0;
 };
 
-// Whoever sends it does not expect the run any more that its receiver promised.
+// The sender, a reader, ends its subscription to this run at the receiver.
 struct SubscriptionEnd {
   Kind kind = Kind::kSubscriptionEnd;
   std::uint8_t blocks = 1;
@@ -303,10 +307,11 @@ struct SubscriptionEnd {
   std::uint64_t block = 0;
 };
 
-// What `home` promised, at its departure `number`; several runs follow each other in one message.
-// Tail: `further` nodes, one u32 each, to which the receiver passes it on; and unless `gone`, for
-// then the home has to be asked: a version, a u32, of each block, and the bytes of those
-// whose bit in `same` is not set. The others are as they were sent by that number before.
+// A push of `home`, at its barrier exit `number`. One message may have several runs, one after the
+// other. Tail: `further` nodes, one u32 each, to which the receiver passes the push on. If `gone`
+// is set, nothing else: the readers have to ask the home. Otherwise a version, a u32, for each
+// block, and the bytes of the blocks whose bit in `same` is not set. The other blocks are the same
+// as in the last push of this version.
 struct PagePush {
   Kind kind = Kind::kPagePush;
   std::uint8_t blocks = 1;
@@ -321,9 +326,10 @@ struct PagePush {
 };
 
 // Differences for a home whose memory cannot be reached. Tail: for each block a FlushedBlock and
-// its difference (platform/diff.h), which is a multiple of 8 bytes. A home that has moved passes
-// a difference on, in a message of its own. `origin` made it, and is answered by kFlushed once all
-// others are applied: `passed` have been passed on, `was_passed` had been.
+// its difference (platform/diff.h), which is a multiple of 8 bytes. A former home passes a
+// difference on to the new one in a message of its own, with `was_passed` set. Node `origin` made
+// the differences. Each receiver answers it by kFlushed when it has applied all those that it did
+// not pass on; `passed` counts the others.
 struct Flush {
   Kind kind = Kind::kFlush;
   std::uint8_t was_passed = 0;
@@ -332,15 +338,15 @@ struct Flush {
   std::uint32_t origin = 0;
   std::uint32_t passed = 0;
 };
-// `via`: by whose word it comes here, or 0xffffffff.
+// `via`: the former home whose home word names the receiver, or 0xffffffff.
 struct FlushedBlock {
   std::uint64_t block = 0;
   std::uint32_t diff_bytes = 0;
   std::uint32_t via = 0xffffffff;
 };
 
-// An atomic operation for a home whose memory cannot be reached (protocol/steps/atomic.h); via: by
-// whose word it comes, or 0xffffffff.
+// An atomic operation for a home whose memory cannot be reached (protocol/steps/atomic.h). `via`:
+// as in FlushedBlock.
 struct AtomicRequest {
   Kind kind = Kind::kAtomicRequest;
   std::uint8_t operation = 0;
@@ -354,8 +360,8 @@ struct AtomicRequest {
   std::uint64_t expected = 0;
 };
 
-// Its answer. Done: what the word was. Else `ask` is the node to ask, or 0xffffffff: all over
-// again.
+// The answer. `done`: the operation was performed, and `before` is what the word was. Otherwise
+// `ask` is the node to ask, or 0xffffffff: the requester looks for the home from the start.
 struct AtomicReply {
   Kind kind = Kind::kAtomicReply;
   std::uint8_t done = 0;
@@ -367,8 +373,9 @@ struct AtomicReply {
   std::uint32_t pad2 = 0;
 };
 
-// Asks the directory node of a block for its owner; where nobody is, `claim` becomes it (owner + 1;
-// 0 only looks), and of the `blocks` that follow each other there until one is another's.
+// Asks the directory node of `block` for its owner. `claim`: 0, or 1 + the node that claims the
+// block if it has no owner, and also the blocks that follow it, `blocks` in all, up to the first
+// that has another owner.
 struct OwnerRequest {
   Kind kind = Kind::kOwnerRequest;
   std::uint8_t blocks = 1;
@@ -379,8 +386,8 @@ struct OwnerRequest {
   std::uint32_t pad2 = 0;
 };
 
-// Its answer: owner + 1, or 0; and how many blocks from this one on have the same in this
-// directory.
+// The answer. `owner`: 1 + the owner, or 0. `same_owner`: how many blocks from this one on have the
+// same owner in this directory.
 struct OwnerReply {
   Kind kind = Kind::kOwnerReply;
   std::uint8_t pad[3] = {};
@@ -390,12 +397,12 @@ struct OwnerReply {
   std::uint32_t same_owner = 0;
 };
 
-// A page with sequential consistency (protocol/sc). To its home: the sender wants it (kScRequest),
-// or has given up what was recalled (kScYielded), or gives it back by itself (kScReturned). From
-// its home: the receiver is to give it up (kScRecall), or has it (kScGrant). `access`: 1 to read, 2
-// to write; of recalls and yields what stays, 0 or 1 to read. `wrote`: it could be written until
-// now, and its bytes are at the home. `carries`: the tail is the page's bytes, for a home or from a
-// home whose memory cannot be reached.
+// A page with sequential consistency (protocol/sc). To its home: the sender wants the page
+// (kScRequest), has given up what was recalled (kScYielded), or gives the page back without a
+// recall (kScReturned). From its home: the receiver has to give the page up (kScRecall), or gets it
+// (kScGrant). `access`: 1 to read, 2 to write; in recalls and yields the access that stays, 0 or 1.
+// `wrote`: the page was writable until now, and its bytes are at the home. `carries`: the tail is
+// the page's bytes, because the home's memory cannot be reached.
 struct ScMessage {
   Kind kind = Kind::kScRequest;
   std::uint8_t access = 0;

@@ -17,8 +17,8 @@ struct BlockRange {
 };
 inline constexpr std::uint64_t kMaxRangeBlocks = (1u << 24) - 1;
 
-// What a node writes of another in a notice set: the intervals (base, top] of `node`, those that
-// changed something given as records, each with the ranges of blocks that it changed.
+// The part of a notice set about one node: its intervals (base, top]. Each interval that changed
+// something has a NoticeRecord, followed by the ranges of blocks that it changed.
 struct NoticeEntry {
   std::uint32_t node = 0;
   std::uint32_t base = 0;
@@ -31,8 +31,8 @@ struct NoticeRecord {
 };
 static_assert(sizeof(NoticeEntry) == 16 && sizeof(NoticeRecord) == 8);
 
-// Appends a notice set to a byte buffer: entry, its records, each record's ranges; counts are
-// patched in.
+// Appends a notice set to a byte buffer: each entry, its records, the ranges of each record. The
+// counts are updated in the bytes that were written before.
 class NoticeWriter {
  public:
   explicit NoticeWriter(std::vector<std::byte>& out) : out_(out) {}
@@ -56,7 +56,7 @@ class NoticeWriter {
   }
 
  private:
-  // One more, in a message that may begin anywhere.
+  // Increments a count in `out_`; it need not be aligned.
   void count_one(std::size_t offset) {
     std::uint32_t number;
     std::memcpy(&number, out_.data() + offset, sizeof number);
@@ -69,8 +69,8 @@ class NoticeWriter {
   std::size_t record_at_ = 0;
 };
 
-// Reads a notice set part by part; every step answers false at the end and on malformed bytes
-// (bad() tells which).
+// Reads a notice set part by part. Each call returns false at the end and for malformed bytes;
+// bad() says which of the two it was.
 class NoticeReader {
  public:
   explicit NoticeReader(Bytes bytes) : bytes_(bytes) {}

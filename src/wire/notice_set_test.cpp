@@ -90,7 +90,7 @@ TEST(NoticeSetTest, IntervalsThatCannotBeAreRefused) {
   EXPECT_FALSE(valid_notice_set(covered, 3, 100)) << "an interval that the base covers";
 }
 
-// Whatever arrives, reading ends, and stays within the bytes.
+// Whatever the bytes are, reading ends and stays within them.
 TEST(NoticeSetTest, RandomBytesDoNoHarm) {
   base::Prng rng(1);
   for (int i = 0; i < 20000; ++i) {

@@ -6,7 +6,7 @@ namespace terrane::wire {
 
 // Where the blocks of a region have their home.
 enum class Homes : std::uint8_t {
-  kFirstTouch = 0,  // the directory tells; argument: 0, or 1 + the cluster that keeps it
+  kFirstTouch = 0,  // the first writer; argument: 0, or 1 + the cluster that keeps the directory
   kBlock = 1,
   kCyclic = 2,
   kExplicit = 3,     // argument: the node
@@ -16,19 +16,20 @@ enum class Homes : std::uint8_t {
 
 // Which protocol keeps a region coherent.
 enum class Protocol : std::uint8_t {
-  kHlrc = 0,  // lazy release consistency: an acquire drops what others changed
-  kErc = 1,   // eager: a release ends when all copies of what it changed are dropped
+  kHlrc = 0,  // lazy release consistency: an acquire drops copies of what other nodes changed
+  kErc = 1,   // eager: a release ends when all copies of the blocks that it changed are dropped
   kSc = 2,    // sequential consistency: one writer or many readers of a block
 };
 
-// What becomes of a copy that others changed.
+// What an acquire does with a copy of a block that other nodes changed.
 enum class Propagation : std::uint8_t {
-  kAdaptive = 0,    // by what its node did when it was dropped
-  kInvalidate = 1,  // it is dropped
-  kUpdate = 2,      // it is brought up to date
+  kAdaptive = 0,    // the predictor decides
+  kInvalidate = 1,  // it drops the copy
+  kUpdate = 2,      // it updates the copy
 };
 
-// How a region is kept. As it travels: from the network its fields may hold anything.
+// The policies of a region, in the layout of the messages. Fields that come from the network may
+// hold any value.
 struct RegionPolicy {
   Homes homes = Homes::kFirstTouch;
   Protocol protocol = Protocol::kHlrc;
@@ -40,7 +41,7 @@ struct RegionPolicy {
 };
 static_assert(sizeof(RegionPolicy) == 8);
 
-// Whether a job of so many nodes, in so many clusters, can have it.
+// Whether a region can have this policy in a job of `nodes` nodes in `clusters` clusters.
 constexpr bool is_valid(const RegionPolicy& policy, std::uint32_t nodes, std::uint32_t clusters) {
   if (policy.homes > Homes::kCluster || policy.protocol > Protocol::kSc ||
       policy.propagation > Propagation::kUpdate || policy.pad != 0) {

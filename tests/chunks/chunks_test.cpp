@@ -1,4 +1,4 @@
-// The chunks interface on real processes: what works, and what bad input is told.
+// The chunks interface on real processes: what works, and how bad input is answered.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -49,7 +49,7 @@ void changing_chunk() {
   }
 }
 
-// A subscription ends where the chunk is pushed no more; who polls hears of that, too.
+// A subscription ends where the chunk is pushed no more; a thread that polls hears of that, too.
 void hinted_subscription() {
   terrane_chunk chunk = create("ended", 64, TERRANE_CHUNK_STREAM);
   EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 2, nullptr, nullptr));
@@ -83,7 +83,8 @@ void hinted_subscription() {
   EXPECT(terrane_chunk_hint({77}, TERRANE_CHUNK_UPDATE, 0) == TERRANE_EINVAL);
 }
 
-// All want to write what is written once; one does, and the others are told who.
+// All threads want to write what is written once. One does, and the others are refused with its
+// node.
 void written_once() {
   constexpr int kThreads = 3;
   for (int round = 0; round < 10; ++round) {

@@ -67,8 +67,8 @@ void leaver() {
   release(scope);
 }
 
-// One after the other, from the last to the second, each process ends; what it alone had written,
-// and its version of a pushed chunk, are there for the rest, who write on.
+// One after the other, from the last to the second, each process ends. What it alone had written,
+// and its version of a pushed chunk, are there for the other processes, which write on.
 void goers() {
   terrane_chunk kept = create("kept", 50'000);
   terrane_chunk pushed = create("pushed", 50'000, TERRANE_CHUNK_STREAM);
@@ -79,7 +79,7 @@ void goers() {
     terrane_chunk goes = create("goes " + std::to_string(n), 8, TERRANE_CHUNK_ONCE);
     if (n == self()) {
       terrane_scope scope;
-      if (n < nodes() - 1) {  // who went before has written one
+      if (n < nodes() - 1) {  // the process that ended before has written one
         EXPECT_OK(terrane_chunk_take(pushed, TERRANE_FOREVER, &scope));
         release(scope);
       }
@@ -129,7 +129,7 @@ void hosts() {
   if (self() == 0) EXPECT(value_of(kept) == value_of(rounds) + kGuestAdds * value_of(guests));
 }
 
-// Finds what is there, without being told, and hears of what comes.
+// Finds what is there, though no node reports it, and hears of what comes.
 void guest() {
   EXPECT(self() >= nodes());
   terrane_chunk kept, guests, feed;

@@ -1,7 +1,7 @@
 // A node of a job in which some die at random points. Every node counts, in each chunk in a word of
-// its own, how often it has written; what it was told to be done it notes in a file that outlives
-// it. Arguments: FILE SEED DEATHS. Those that live print what they find in the end, a line a chunk:
-// "chunk NAME WORD...".
+// its own, how often it has written. The writes that were reported to it as done it notes in a file
+// that outlives it. Arguments: FILE SEED DEATHS. Those that live print what they find in the end, a
+// line a chunk: "chunk NAME WORD...".
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ Account* map_account(const char* path) {
   return static_cast<Account*>(at);
 }
 
-// All nodes draw the same: who dies, and after how many of its operations.
+// All nodes draw the same: which of them die, and after how many of their operations.
 struct Fate {
   std::uint32_t operations = 0;  // 0: it lives
   std::uint32_t delay = 0;       // and looks at a clock so often

@@ -1,5 +1,5 @@
-// Who does not fit into a running job of chunks. Made twice (CMakeLists.txt): as another version of
-// Terrane, and for another architecture.
+// A program that does not fit into a running job of chunks. Made twice (CMakeLists.txt): as another
+// version of Terrane, and for another architecture.
 //   misfit node                 a node of the job that it is started in
 //   misfit join JOB PROGRAM     as `terrane join`
 #include <sys/syscall.h>

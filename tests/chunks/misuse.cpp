@@ -126,7 +126,8 @@ void unknown_chunk() {
   EXPECT(terrane_chunk_unsubscribe(none) == TERRANE_EINVAL);
 }
 
-// The last node looks at more at a time than it has memory for: it is told, and loses nothing.
+// The last node looks at more at a time than it has memory for: it gets an error, and loses
+// nothing.
 void cramped() {
   constexpr int kChunks = 24;
   bool last = self() == nodes() - 1;
@@ -165,7 +166,7 @@ void cramped() {
   meet("read");
 }
 
-// A scope that is held for long: who, and since when.
+// A scope that is held for long: the error says by which node, and since when.
 void held() {
   terrane_chunk chunk = create("held", 64);
   terrane_scope scope;

@@ -43,7 +43,7 @@ void scopes() {
   EXPECT(all == static_cast<std::uint64_t>(kThreads * kRounds / 2 * nodes()));
 }
 
-// Whoever writes all of it needs none of the old bytes.
+// A writer of the whole chunk needs none of the old bytes.
 void whole_writes() {
   terrane_chunk chunk = create("whole", 100'000);
   for (int round = 0; round < 50; ++round) {

@@ -113,7 +113,7 @@ void common_chain() {
   EXPECT(error_says("there is no piece"));
 }
 
-// Who looks for a chain waits until it has all its pieces.
+// A thread that looks for a chain waits until it has all its pieces.
 void awaited_chain() {
   terrane_chain chain;
   if (self() == 0) {

@@ -1,4 +1,5 @@
-// Chunks whose creator says where their home is: what crosses the network, and what is told.
+// Chunks whose creator says where their home is: what crosses the network, and which errors are
+// reported.
 #include <csignal>
 #include <vector>
 

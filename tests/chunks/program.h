@@ -45,7 +45,7 @@ inline terrane_scope open(terrane_chunk chunk, terrane_chunk_mode mode) {
 }
 inline void release(terrane_scope& scope) { EXPECT_OK(terrane_chunk_release(&scope)); }
 
-// A version is words that are all alike; what a word is, its words.
+// A version is words that are all equal; what a word is, its words.
 inline std::uint64_t whole(const terrane_scope& scope) {
   auto* words = static_cast<const std::uint64_t*>(scope.data);
   for (std::size_t i = 1; i < scope.bytes / 8; ++i) EXPECT(words[i] == words[0]);

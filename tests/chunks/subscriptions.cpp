@@ -126,7 +126,7 @@ void crossing() {
   }
 }
 
-// Who comes late reads the newest version, and gets it when it subscribes.
+// A node that comes late reads the newest version, and gets it when it subscribes.
 void late() {
   if (self() == 0) {
     terrane_chunk chunk = create("history", 4096, TERRANE_CHUNK_UPDATE);

@@ -56,7 +56,7 @@ class Launched {
 };
 
 bool is_root();
-// How often `part` stands in the text.
+// How often `part` is in the text.
 int count(const std::string& text, const std::string& part);
 
 // Runs `terrane run ARGUMENTS`, whose output (both kinds as one: Outcome::out) must say each of

@@ -34,7 +34,7 @@ constexpr int kExitWrongCard = 32;
 struct Program {
   std::unique_ptr<Bootstrap> job;
   std::uint32_t node = 0;
-  int spare_place = -1;  // a second descriptor of the inherited socket, for "rival"
+  int spare_place = -1;  // a second descriptor of the inherited socket, for `rival`
 };
 
 using Parameters = std::vector<std::string>;

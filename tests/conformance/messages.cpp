@@ -50,7 +50,7 @@ void leave_together(Node& node, Recorder& recorder) {
   node.board.leaving.fetch_add(1);
   std::uint32_t there = node.nodes - static_cast<std::uint32_t>(recorder.losses.size());
   poll_until(node, recorder, [&] { return node.board.leaving.load() >= there; });
-  // Nobody ends while another still polls, who would take it for a loss.
+  // No node ends while another still polls, since the other would report a loss.
   node.board.left.fetch_add(1);
   while (node.board.left.load() < there) ::usleep(100);
 }

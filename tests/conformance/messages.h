@@ -40,7 +40,7 @@ class Recorder final : public transport::Receiver {
 // Polls, and sleeps between, until the condition holds.
 void poll_until(Node& node, Recorder& recorder, const std::function<bool()>& condition);
 
-// Polls until every node has come here: whoever leaves has nothing left to send or to take in.
+// Polls until every node has come here: a node that leaves has nothing left to send or to take in.
 void leave_together(Node& node, Recorder& recorder);
 
 // Sizes around every boundary that a backend might have.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr NodeId kDoomed{1};
 
-// What shared memory promises beyond the contract of all transports.
+// What shared memory guarantees beyond the contract of all transports.
 
 TEST(ShmTest, AllThatAPeerSentInFullBeforeItDiedArrives) {
   constexpr std::uint64_t kMessages = 1000;
@@ -25,7 +25,7 @@ TEST(ShmTest, AllThatAPeerSentInFullBeforeItDiedArrives) {
     });
     node.barrier();
     ::usleep(50'000);
-    node.transport.poll(recorder);  // whoever has been away is behind when it hears of the death
+    node.transport.poll(recorder);  // a node that was away is behind when it hears of the death
     poll_until(node, recorder, [&] { return !recorder.losses.empty(); });
     require(recorder.messages == kMessages, "all messages came before the report");
   };

@@ -60,7 +60,8 @@ TEST_P(PeersTest, ARingForThoseWhoWaitWakesThem) {
   EXPECT_EQ(send_to_sleeper(GetParam(), send), "");
 }
 
-// A sleeper leaves what has come to who attends, and is woken for what comes while nobody does.
+// A sleeper leaves arrived messages to a thread that polls for the node, and is woken for messages
+// that come while no thread does.
 std::string sleep_beside(const std::string& transport, std::uint64_t patience_ns) {
   auto body = [patience_ns](Node& node) {
     constexpr std::uint64_t kRounds = 1000;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace transport::ucx;
 
-// What the ucx transport promises beyond the contract of all transports.
+// What the ucx transport guarantees beyond the contract of all transports.
 
 // Speaks UCX to a node as the transport does, and sends what it likes.
 class Forger {

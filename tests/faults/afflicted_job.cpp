@@ -290,8 +290,8 @@ void AfflictedJob::check_words(const Outcome& outcome) {
   for (const std::string& word : words) {
     if (!holds(outcome.err, word)) complain(fmt::format("nobody says \"{}\"", word));
   }
-  // A node that lacks something says so itself, before its death is told; and nodes that wait to
-  // join a job tell why they cannot.
+  // A node that lacks something says so itself, before its death is reported; and nodes that wait
+  // to join a job say why they cannot.
   bool speaks =
       fault_.early || fault_.kind == Kind::kFilesShort || fault_.kind == Kind::kMemoryShort;
   int sentences = count(outcome.err, "terrane: ");

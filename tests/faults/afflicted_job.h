@@ -12,7 +12,7 @@ namespace terrane::faults {
 
 // What became of a job that a fault was injected into.
 struct Verdict {
-  std::vector<std::string> complaints;  // empty: it ended as promised
+  std::vector<std::string> complaints;  // empty: it ended as it must
   std::int64_t ms = 0;  // from the fault to the end of the last process, on any host
   int exit_code = -1;
   std::string err;

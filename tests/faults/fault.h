@@ -17,7 +17,7 @@ enum class Kind {
   kStopRemoteEngine,
   kKillLogin,    // the front's ssh to another host
   kCutLink,      // the interface loses its carrier
-  kSilenceLink,  // nothing arrives, and nobody is told
+  kSilenceLink,  // nothing arrives, and nothing is reported
   kHostDies,
   kFilesShort,   // of one node, from the start
   kMemoryShort,  // of one node, some time

@@ -225,7 +225,7 @@ void CoreHost::allocate(Thread& thread, WaiterId waiter, InputReader& input) {
   step(request);
 }
 
-// As who holds the page's lock: what is here already is not asked for.
+// As the holder of the page's lock: pages that are here already are not asked for.
 void CoreHost::ask_page(Thread& thread, WaiterId waiter, protocol::Access access) {
   if (pages_[thread.page] >= static_cast<std::uint64_t>(access)) return;
   thread.wait = Wait::kScAsk;

@@ -12,7 +12,7 @@ namespace terrane::fuzz {
 
 // An honest node whose peers are not: owns a Core and plays the host that drives it, with threads
 // that lock, wait in barriers, allocate, release and touch pages as an input says. Ends the process
-// when the core breaks a promise: resumes a thread that does not wait for that, sends to nobody,
+// when the core breaks a guarantee: resumes a thread that does not wait for that, sends to no node,
 // names what lies outside the job.
 class CoreHost {
  public:

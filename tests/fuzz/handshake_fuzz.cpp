@@ -34,7 +34,7 @@ std::vector<std::byte> feed(InputReader& reader, Handshake& side) {
   return taken;
 }
 
-// A hub lets in who answers as an honest host with that nonce does.
+// A hub lets in only a host whose answer is that of an honest host with this nonce.
 void check_hub(InputReader& reader) {
   Handshake hub = Handshake::of_hub(secret(), nonce_of(1));
   std::vector<std::byte> greeting = hub.out;

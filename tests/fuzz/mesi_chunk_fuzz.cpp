@@ -19,7 +19,7 @@ constexpr std::uint32_t kNames = 6;
 constexpr std::uint8_t kFromPeer = 1;
 constexpr int kMostSteps = 200;
 
-// The machine of one node, with what it was told of chunks.
+// The machine of one node, with what it has heard of chunks.
 class Machine {
  public:
   Machine() : machine_({.self = kSelf, .budget_bytes = 64, .home_bytes = 64}) {

@@ -126,7 +126,7 @@ std::vector<Input> seeds() {
   InputWriter answers;
   answers.byte(0).byte(0).byte(0).byte(3).byte(0).byte(0);  // asks node 1 for block 3
   message(answers, bytes_of(wire::PageData{.block = 3, .tracked = 1}), page);
-  answers.byte(0).byte(3).byte(0).byte(5).byte(0).byte(0);  // asks for block 5 ahead
+  answers.byte(0).byte(3).byte(0).byte(5).byte(0).byte(0);  // prefetches block 5
   message(answers, bytes_of(wire::PageData{.block = 5}), page);
   answers.byte(0).byte(0).byte(0).byte(5).byte(0).byte(0);  // takes it
   answers.byte(0).byte(2).byte(0).byte(4).byte(0);          // claims block 4

@@ -28,7 +28,7 @@ struct Options {
   std::uint64_t runs = 20000, seed = 1, first = 0;
 };
 
-// Told by the signal handler when the target ends the process.
+// Reported by the signal handler when the target ends the process.
 Options running;
 volatile std::sig_atomic_t tell = 0;
 

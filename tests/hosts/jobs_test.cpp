@@ -1,5 +1,5 @@
-// Jobs over several hosts: programs that work on one host work on many, and what is wrong with
-// hosts and networks is told in a sentence.
+// Jobs over several hosts: programs that work on one host work on many, and faults of hosts and
+// networks are reported in a sentence.
 #include <signal.h>
 
 #include <algorithm>

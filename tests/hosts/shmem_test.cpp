@@ -80,7 +80,7 @@ TEST_F(ShmemHostsTest, JobsEndWithTheirStatusOrASentence) {
   expect_sentence(kMemory + "freed-twice", 1, "is not the start of a block");
 }
 
-// Those who find its connection closed leave the word to whoever knows why.
+// PEs that find the connection of the ended PE closed leave the report to a process that knows why.
 TEST_F(ShmemHostsTest, APeThatEndsAmidTheOthersPutsIsTheOneThatIsNamed) {
   if (!make_hosts({.hosts = 3})) return;
   for (int run = 0; run < 3; ++run) {

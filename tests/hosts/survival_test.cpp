@@ -176,7 +176,8 @@ class SurvivalTest : public OnHosts {
     return faults;
   }
 
-  // Of the lines of those that live: all alike, and of each node's writes what it was told.
+  // Checks the lines of the nodes that live: all are equal, and contain the writes that were
+  // reported to each node as done.
   void look(const AccountFile& account, const Outcome& outcome, const std::string& again) {
     std::set<std::string> lost = lost_in(outcome.err);
     std::map<std::string, std::string> seen;

@@ -101,7 +101,7 @@ const std::vector<Test>& sequential_tests() {
 // and so on (Sarkar et al., Understanding POWER Multiprocessors, PLDI 2011).
 const std::vector<Test>& tests() {
   static const std::vector<Test> all = {
-      // Message passing: what was written before is seen by who saw what came after.
+      // Message passing: earlier writes are seen by a thread that has seen the later one.
       {"MP+flag", {"Wx1 S1", "A1 Rxa"}, "1a=0"},
       {"MP+counter", {"Wx1 C1", "K11 Rxa"}, "1a=0"},
       {"MP+two-counts", {"Wx1 C1", "Wy1 C1", "K12 Rxa Ryb"}, "2a=0"},
@@ -113,7 +113,8 @@ const std::vector<Test>& tests() {
       {"MP+locks-inside-out", {"Wx1 L1 Wy1 U1", "L1 Rya U1 Rxb"}, "1a=1 1b=0"},
       {"MP+two-locks", {"Wx1 L1 Wy1 U1 L2 Wz1 U2", "L2 Rza U2 Rxb"}, "1a=1 1b=0"},
       {"MP+flag-same-page-later", {"Wx1 S1 Wx2", "A1 Rxa"}, "1a=0"},
-      // Store buffering: who gives way to the other sees his store, or is seen.
+      // Store buffering: of two threads, the one that gives way sees the other's store, or the
+      // other sees its own.
       {"SB+locks", {"L1 Wx1 U1 L1 Rya U1", "L1 Wy1 U1 L1 Rxa U1"}, "0a=0 1a=0"},
       {"SB+barrier", {"Wx1 B Rya", "Wy1 B Rxa"}, "0a=0"},
       {"SB+barrier-other", {"Wx1 B Rya", "Wy1 B Rxa"}, "1a=0"},

@@ -1,6 +1,6 @@
-// Barriers that bring nobody anything, between ones that do. Says "good" on every node, or what
-// went wrong. Usage: barriers_program held | mixed | threads | freed | along | rows | regions |
-// late | readers
+// Barriers that carry no notices, between ones that do. Says "good" on every node, or what went
+// wrong. Usage: barriers_program held | mixed | threads | freed | along | rows | regions | late |
+// readers
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -122,9 +122,9 @@ void freed() {
   }
 }
 
-// Each of two nodes reads after every round what the other one wrote before it, of two pages in
-// turn as a stencil does: a round is a message each, and the page comes with it. Nobody asks again
-// for what is promised, and copies that are used are not dropped to see whether they are.
+// After every round each of two nodes reads what the other one wrote before it, in two pages in
+// turn, as a stencil does. A round is a message each, and the page comes with it. No node requests
+// pages to which it subscribes, and copies in use are not dropped to see whether they are used.
 void along() {
   constexpr std::uint64_t kRounds = 400;
   std::uint64_t* words[2] = {allocate_all<std::uint64_t>(2 * kPage / 8, 0),
@@ -150,7 +150,7 @@ struct Sent {
   std::uint64_t early = 0;
 };
 Sent learn_rows() {
-  constexpr std::uint64_t kRounds = 17;  // promises of the arrays before end in others than the ten
+  constexpr std::uint64_t kRounds = 17;  // subscriptions of earlier arrays end in other rounds
   constexpr std::uint64_t kRowWords = 2 * kPage / 8;
   constexpr std::uint64_t kWords = 4 * kRowWords;
   std::uint64_t* arrays[2][2];
@@ -173,9 +173,9 @@ Sent learn_rows() {
           after.message_bytes_sent - before.message_bytes_sent, before.messages_sent - first};
 }
 
-// A round is a message from then on: the first miss has told the home what is wanted again. Of the
-// two rows that it brings one has not changed since the round before, and stays at home. Now and
-// then a page that happens to be tracked takes longer.
+// A round is a message from then on: the first miss has shown the home which blocks are wanted
+// again. Of the two rows of the miss, one has not changed since the round before, and is not sent.
+// Now and then a page that happens to be tracked takes longer.
 void rows() {
   Sent least{~0ull, ~0ull, ~0ull};
   for (int i = 0; i < 12; ++i) {
@@ -256,7 +256,7 @@ std::uint64_t handler_sleeps() {
 }
 
 // The last node always comes late. What the others send meanwhile is of no use before it has come:
-// it wakes no handler, which would push aside the thread that computes.
+// it wakes no handler, which would take the processor from the thread that computes.
 void late() {
   constexpr std::uint64_t kRounds = 1000;
   Pages pages;

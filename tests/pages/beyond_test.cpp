@@ -36,7 +36,7 @@ class Groups {
   }
 
   bool good() const { return !limit_.empty(); }
-  // A shell's words that bring it into a group of its own.
+  // A shell's words that move it into a group of its own.
   std::string enter(const char* limit) const {
     std::string own = folder_ + "/$$";
     return "mkdir " + own + " && echo " + limit + " > " + own + "/" + limit_ + " && echo $$ > " +
@@ -129,7 +129,7 @@ TEST(BeyondAllMemoryTest, ARegionLargerThanAllMemoriesIsRefused) {
   Outcome outcome =
       Launched({kTerrane, "run", "-n", "4", "--memory", "8M", SORT_PROGRAM, "33"}).finish();
   EXPECT_EQ(outcome.exit_code, 1);
-  // Every node is told; the first that ends, ends the job.
+  // Every node gets the error; the first that ends, ends the job.
   EXPECT_GE(count(outcome.err,
                   "a region of 33 MiB is larger than the memory of all nodes together, 32 MiB: "
                   "node 0 ("),

@@ -307,7 +307,7 @@ void processes() {
   return fresh_text("x");
 }
 
-// Not served: told once, and no other answer than without Terrane.
+// Not served: reported once, and no other answer than without Terrane.
 void unserved() {
   int fd = open("/dev/zero", O_RDONLY);
   for (int i = 0; i < 2; ++i)

@@ -112,7 +112,7 @@ void homes() {
       own += c.home(p, kPages, nodes) == static_cast<std::size_t>(node);
     EXPECT(counters().pages_fetched == before.pages_fetched + kPages - own);
     terrane_barrier();
-    if (node == 0) EXPECT(terrane_free(bytes) == TERRANE_OK);  // else copies of it may be renewed
+    if (node == 0) EXPECT(terrane_free(bytes) == TERRANE_OK);  // else copies of it may be refreshed
     terrane_barrier();
   }
 }
@@ -151,9 +151,9 @@ void writers() {
   writers_of(TERRANE_PROTOCOL_ERC);
 }
 
-// A copy that nobody writes is fetched twice: as a lease, then to be kept. Where its home has
-// promised it meanwhile, once more; where the two nodes are not in step, some times more, but not
-// in each of the 20 rounds.
+// A copy that no node writes is fetched twice: as a lease, then to be kept. If its home has begun a
+// subscription meanwhile, it is fetched once more. If the two nodes are not in step, it is fetched
+// some times more, but not in each of the 20 rounds.
 void tracking() {
   auto* bytes = allocate_all<std::uint8_t>(16 * kPage, TERRANE_HOMES_EXPLICIT, 0);
   if (terrane_node() == 0)
@@ -167,7 +167,8 @@ void tracking() {
     terrane_barrier();
   }
   if (terrane_node() == 1) EXPECT(counters().pages_fetched - before.pages_fetched <= 6 * 16);
-  // Written in each round: soon neither protected nor noticed, but renewed at both of its barriers.
+  // Written in each round: soon neither protected nor noticed, but refreshed at both of its
+  // barriers.
   auto written = counters();
   for (int round = 0; round < 60; ++round) {
     if (terrane_node() == 0) at(bytes, 0) = static_cast<std::uint8_t>(round);
@@ -274,7 +275,8 @@ void conditions() {
   EXPECT(terrane_condition_wait(4, 6) == TERRANE_ENOTHELD && error_says("lock 6"));
 }
 
-// What was written before a flag was set, or a counter raised, is seen by who waited for it.
+// What was written before a flag was set, or a counter raised, is seen by a thread that waited for
+// it.
 void flags() {
   constexpr std::uint32_t kRounds = 40, kDone = 7;
   int nodes = terrane_nodes(), self = terrane_node();
@@ -318,7 +320,7 @@ void flags() {
   EXPECT(terrane_semaphore_post(9, 0) == TERRANE_EINVAL && error_says("0 units"));
 }
 
-// Each thread of each node brings values to a barrier, and gets those of all.
+// Each thread of each node contributes values to a barrier, and gets those of all.
 void reductions() {
   constexpr std::uint32_t kThreads = 2;
   constexpr std::size_t kCount = 100;
@@ -356,7 +358,7 @@ void reductions() {
              error_says("1 to 1024"));
       EXPECT(terrane_barrier_reduce(11, kThreads, TERRANE_SUM, TERRANE_DOUBLE, nullptr, halves,
                                     1) == TERRANE_EINVAL);
-      // All are told where one brings something else.
+      // All threads get the error if one contributes something else.
       terrane_reduce_op op = me == 0 ? TERRANE_MIN : TERRANE_SUM;
       EXPECT(terrane_barrier_reduce(13, kThreads, op, TERRANE_DOUBLE, halves, halves, 1) ==
                  (all > 1 ? TERRANE_EMISMATCH : TERRANE_OK) &&

@@ -1,4 +1,4 @@
-// The pages interface on real processes: what works, and what bad input is told.
+// The pages interface on real processes: what works, and how bad input is answered.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>

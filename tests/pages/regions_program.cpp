@@ -200,8 +200,9 @@ bool in_order(const terrane_alloc_options& options) {
   return met;
 }
 
-// Node 0 fills an array, node 1 reads it in order, and then writes it over: most homes have come
-// to it by its reading, and little is flushed. By messages the later misses bring 64 pages each.
+// Node 0 fills an array. Node 1 reads it in order, and then overwrites it: most homes have moved to
+// node 1 because it read in order, so little is flushed. By messages, later misses prefetch 64
+// pages each.
 bool read_in_order(const terrane_alloc_options& options) {
   constexpr unsigned kPages = 512;
   constexpr unsigned kWords = kPages * kPage / sizeof(std::uint64_t);
@@ -222,7 +223,7 @@ bool read_in_order(const terrane_alloc_options& options) {
   return met;
 }
 
-// Node 0 fills an array, node 1 reads two pages in the middle of it: they bring little else.
+// Node 0 fills an array, node 1 reads two pages in the middle of it: little else is prefetched.
 bool read_a_row(const terrane_alloc_options& options) {
   constexpr unsigned kPages = 64;
   auto* array = allocate<std::uint8_t>(options, kPages * kPage);
@@ -235,8 +236,9 @@ bool read_a_row(const terrane_alloc_options& options) {
   return met;
 }
 
-// Node 1 has filled what node 0 writes in each round, and node 1 reads: the homes come to their
-// writer, though node 1 reads between the barrier that tells of him and the next time he comes.
+// Node 1 has filled the pages that node 0 writes in each round, and node 1 reads them. The homes
+// move to their writer, though node 1 reads between the barrier with the writer's notice and the
+// next write.
 bool consume(const terrane_alloc_options& options) {
   constexpr unsigned kPages = 16;
   constexpr unsigned kWords = kPages * kPage / sizeof(std::uint64_t);
@@ -293,7 +295,7 @@ void misuse() {
   EXPECT(terrane_alloc(8, &options) == nullptr && error_says("block_pages"));
   options = {};
   options.propagation = self() == 0 ? TERRANE_UPDATE : TERRANE_INVALIDATE;
-  // Whoever comes first is right, and the others are told.
+  // The node that comes first is right, and the others get the error.
   bool refused = terrane_alloc_all(8, &options) == nullptr && error_says("other options");
   EXPECT(terrane_barrier() == TERRANE_OK);
   words[self()] = refused ? 1 : 0;

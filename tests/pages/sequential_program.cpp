@@ -33,7 +33,7 @@ void wait_for(const Word& word, std::uint64_t value) {
   while (word.load() != value) sched_yield();
 }
 
-// A token goes round all threads of all nodes; what it is told of is written by plain stores.
+// A token goes round all threads of all nodes. It orders data that is written by plain stores.
 void rounds() {
   constexpr std::uint64_t kThreads = 2, kRounds = 8;
   Word* token = sequential<Word>(1);
@@ -57,7 +57,7 @@ void rounds() {
   terrane_barrier();
 }
 
-// What was freed comes again as zeros, whoever had it.
+// What was freed comes again as zeros, whichever node had it.
 void lives() {
   for (std::uint64_t life = 0; life < 6; ++life) {
     Word* words = sequential<Word>(8 * kPage / sizeof(Word), TERRANE_HOMES_CYCLIC);
@@ -104,8 +104,8 @@ std::uint64_t evicted() {
   return now.pages_evicted;
 }
 
-// A table larger than what others of these tests use, read by all and written by one after the
-// other, who then gives it back.
+// A table larger than what others of these tests use. All nodes read it; one after the other writes
+// it and then gives it back.
 void table() {
   constexpr std::size_t kPages = 300;
   Word* words = sequential<Word>(kPages * kPage / sizeof(Word), TERRANE_HOMES_CYCLIC);

@@ -255,8 +255,8 @@ void children() {
   EXPECT(WEXITSTATUS(status_of(child)) == 9);
 }
 
-// A library installs its handler by the C library's own function: within 100 ms it stands behind
-// Terrane's, which the node's handler thread sees to.
+// A library installs its handler by the C library's own function. Within 100 ms the node's handler
+// thread puts Terrane's handler before it again.
 void displaced_handlers() {
   using SigAction = int (*)(int, const struct sigaction*, struct sigaction*);
   void* libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
@@ -277,7 +277,7 @@ void displaced_handlers() {
   EXPECT(at(pages, 0) == 77);
 }
 
-// What a child is told when it calls, and when it touches.
+// The errors that a child gets when it calls, and when it touches.
 void child_calls() {
   pid_t child = fork();
   if (child == 0) {

@@ -136,7 +136,7 @@ void keep_waiting() {
   std::puts("good");
 }
 
-// What all PEs must do alike, and PE 1 does otherwise.
+// What all PEs must do in the same way, and PE 1 does otherwise.
 int other() { return shmem_my_pe() == 1 ? 1 : 0; }
 void initialised(void (*wrong)()) {
   shmem_init();

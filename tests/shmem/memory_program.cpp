@@ -107,7 +107,7 @@ void beyond_memory() {
   std::size_t memory = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * 4096;
   EXPECT(shmem_malloc(memory) == nullptr);
   EXPECT(shmem_malloc(memory / static_cast<std::size_t>(shmem_n_pes())) == nullptr);
-  // Untouched promises count as well.
+  // Memory that is allocated and untouched counts as well.
   std::size_t promised = 0;
   while (shmem_malloc(memory / 64) != nullptr) promised += memory / 64;
   EXPECT(promised > 0 && promised * static_cast<std::size_t>(shmem_n_pes()) < memory);

@@ -1,4 +1,4 @@
-// The symmetric heap on real processes: what works, and what bad input is told.
+// The symmetric heap on real processes: what works, and how bad input is answered.
 #include "driver.h"
 
 namespace terrane::cluster_test {

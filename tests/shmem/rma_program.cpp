@@ -226,7 +226,7 @@ void atomics() {
   shmem_finalize();
 }
 
-// A ring of data with signals: whoever sees the signal sees the data.
+// A ring of data with signals: a PE that sees the signal sees the data.
 void signals() {
   begin();
   constexpr int kRounds = 300, kCount = 100;

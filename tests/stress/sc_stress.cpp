@@ -68,7 +68,8 @@ class Stress {
   }
 
  private:
-  // What a thread did, told through ordinary shared memory; and what it stored in each page last.
+  // What a thread did, reported through ordinary shared memory; and what it stored in each page
+  // last.
   struct Totals {
     std::uint64_t added[kCounters];
     std::uint64_t entered;
@@ -128,7 +129,7 @@ class Stress {
         mine.added[c] += by;
         break;
       }
-      case 1:  // the second word never is ahead of the first
+      case 1:  // the second word is never greater than the first
         first(me).store(mine.operations);
         second(me).store(mine.operations);
         break;
@@ -163,7 +164,7 @@ class Stress {
     }
   }
 
-  // Dekker's way in: whoever has said that he wishes to, and then sees that nobody else has, is
+  // Dekker's way in: a thread that has said that it wishes to, and then sees that no other has, is
   // alone.
   void enter(unsigned me, Totals& mine) {
     wish(me).store(1);

@@ -1,5 +1,5 @@
-// Futures and promises, whose atomics are calls but for a std::atomic_flag. Prints "good" at its
-// end, and ends with 0.
+// `std::future` and `std::promise`, whose atomics are calls but for a std::atomic_flag. Prints
+// "good" at its end, and ends with 0.
 #include <cstdio>
 #include <future>
 #include <numeric>

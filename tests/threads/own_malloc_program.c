@@ -1,4 +1,4 @@
-/* A program that brings an allocator of its own. */
+/* A program with an allocator of its own. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -50,7 +50,7 @@ Outcome<> give(const Setting& setting, Source& source, ProcessTally& process) {
   return give_asynchronous(setting, giver, in_flight, process);
 }
 
-// Of rank 1: the sum is told when all is written.
+// Of rank 1: the sum is reported when all is written.
 Outcome<> take(const Setting& setting, std::unique_ptr<Sink> sink, ProcessTally& process) {
   SummedSink summed(std::move(sink), setting.shape);
   FrameTaker taker(summed, setting.shape);

@@ -27,7 +27,7 @@ struct Header {
   std::int32_t failed = 0;    // the exit status where there is no work
 };
 
-// What stands behind the pixels of a version of "frames" and of "results".
+// The bytes behind the pixels of a version of "frames" and of "results".
 struct Trailer {
   std::uint64_t read_ns = 0;        // when the frame was read, by the clock of node 0
   std::uint64_t processing_ns = 0;  // of a result: how long the kernel ran
@@ -48,7 +48,7 @@ inline Part part_of(const Header& header, std::uint64_t tag) {
   return {rows, header.strips == 1 ? rows : with_halo(header.shape.height, rows)};
 }
 
-// Where the trailer of so many pixels stands, and the length of the version.
+// The place of the trailer after so many pixels, and the length of the version.
 inline std::size_t trailer_place(std::size_t pixels) { return (pixels + 7) / 8 * 8; }
 inline std::size_t version_bytes(std::size_t pixels) {
   return trailer_place(pixels) + sizeof(Trailer);

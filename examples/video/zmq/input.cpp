@@ -41,7 +41,7 @@ Pool& make_pool(const Setting& setting, const FrameGiver& giver) {
 Outcome<> give_by_reply(const Setting& setting, FrameGiver& giver, Socket& socket,
                         ProcessTally& process) {
   Pool& pool = make_pool(setting, giver);
-  // Until all workers are there, one that asks for a frame is told to ask again.
+  // Until all workers are there, a worker that asks for a frame is answered to ask again.
   for (std::uint32_t hellos = 0; hellos < setting.options.workers;) {
     if (socket.receive().as<JobInfo>().kind == JobInfo::kHello) ++hellos;
     socket.send(Message::of(JobInfo{0, JobInfo::kHello}));

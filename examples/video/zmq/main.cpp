@@ -70,7 +70,7 @@ int run_worker(const Setting& setting, int index, const Pipe& starts) {
 
 int run_input(const Setting& setting, Source& source, const Pipe& answers, const Pipe& starts) {
   Endpoints endpoints;
-  if (!answers.read(endpoints)) return 1;  // the output has told why
+  if (!answers.read(endpoints)) return 1;  // the output has said why
   Context context;
   Socket socket(context, setting.dealer() ? ZMQ_ROUTER : ZMQ_REP, kMark);
   socket.bind(own_endpoint(setting.options, "input")).copy(endpoints.input, 127);

@@ -11,7 +11,7 @@
 namespace terrane::frontend::omp {
 namespace {
 
-// Counters are those of teams of one size, so that all threads of a team find theirs alike.
+// A team's counters depend only on its size, so all threads of a team compute the same numbers.
 constexpr std::uint32_t kFirstCounter = 1u << 24, kCountersOfASize = 1024;
 
 std::uint32_t counter_of(std::uint32_t number) {

@@ -27,7 +27,7 @@ struct Mail {
   alignas(64) std::uint64_t available;  // places of the stock whose loan nobody has taken
   std::uint64_t done;                   // whose tasks have been run by another node
   std::uint64_t idle;                   // nodes that want to hear of a task of this one
-  std::uint64_t offers;                 // nodes that have tasks, as they have told
+  std::uint64_t offers;                 // nodes that have reported that they have tasks
   alignas(64)
       std::uint64_t quiet[kMostNodes];  // by node: twice its latest barrier, and 1: it had tasks
   std::uint64_t loans[kStock];          // their first tasks
@@ -181,7 +181,7 @@ Found take_from(std::uint32_t node, const Task* of) {
   return {node, place, task, looked_ns[node]};
 }
 
-// Looks where a node has told that it has tasks, or asks it to tell.
+// Looks whether a node has reported that it has tasks, or asks it to report.
 Found look_at(std::uint32_t node, const Task* of) {
   Mail& own = own_mail();
   if (is_armed[node] && (load_own(own.offers) & bit(node)) != 0) {

@@ -7,10 +7,11 @@
 
 // Tasks that move to other nodes. Each node has a page of shared memory, at home there, by which
 // nodes ask for tasks and lend them (task_moves.cpp). A loan is some tasks of one group. Its end is
-// told when they and all that they have created have ended.
+// reported when they and all that they have created have ended.
 namespace terrane::frontend::omp {
 
-// The pages' memory, once, by the master; every node is told where it is before tasks move.
+// Allocates the pages' memory; called once by the master. Every node learns the address before
+// tasks move.
 void* make_mails();
 void use_mails(void* mails);
 // Whether tasks move between so many nodes.

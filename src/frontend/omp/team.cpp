@@ -66,7 +66,7 @@ std::byte* last_locals = nullptr;  // of the master, as the other nodes have the
 bool has_copy = false;             // of them, in their place on this node
 thread_local Region implicit;
 thread_local std::uint32_t known_pool = 0;  // threads that come to the fork
-// What the master told last, as this thread heard it.
+// What the master announced last, as this thread received it.
 thread_local Fork latest_fork;
 bool is_new_pool = false;  // some threads have heard nothing yet; the master's
 

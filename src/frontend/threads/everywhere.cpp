@@ -29,7 +29,7 @@ struct Variable {
   int overwrites = 1;
 };
 
-// What other nodes are told; in shared memory.
+// A text for other nodes, in shared memory.
 class SharedText {
  public:
   explicit SharedText(const char* text) {

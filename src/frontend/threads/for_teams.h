@@ -41,7 +41,7 @@ enum terrane_program_operation {
 std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
                                      std::uint64_t operand);
 // From now on relaxed atomic operations of the program carry nothing but their word, which is
-// changed in its home's memory. Every node alike, before the program uses any.
+// changed in its home's memory. Every node calls this, before the program uses any.
 void terrane_program_relax_atomics();
 // Serves the other nodes, for a thread that computes.
 void terrane_program_look();
@@ -101,7 +101,8 @@ struct terrane_program_work {
   std::uint64_t flushed_bytes, messages, waited_ns;
 };
 void terrane_program_work_done(bool with_own_threads, terrane_program_work* work);
-// What this node writes from now on is written in that phase; those below 64 are told apart.
+// What this node writes from now on is written in that phase. Only phases below 64 are
+// distinguished.
 void terrane_program_phase(std::uint32_t phase);
 // The pages that this node has written in phases, `room` at most: those that went to other nodes
 // most often. How many.

@@ -125,8 +125,8 @@ void share_files(const Program& program);
 
 // Which place of the program has called: its file and the address there. Empty: none has.
 std::string place_of_call();
-// A sentence about a function of the program, or of a library before ours, that stands in front of
-// one that a whole program's memory needs. Empty: there is none.
+// A sentence about a function of the program, or of a library before ours, that replaces a function
+// which a whole program's memory needs. Empty: there is none.
 std::string hidden_by();
 
 // Starts the thread of a record on this node. An error number, or 0.

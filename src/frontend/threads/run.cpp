@@ -96,7 +96,7 @@ void at_end(void* raw) {
     private_stacks::give_back(next<"pthread_self">(::pthread_self)(), me.private_stack);
 }
 
-// What a new thread of this node is told; private, since its first steps must not fault.
+// What a new thread of this node receives; private memory, since its first steps must not fault.
 struct Begin {
   Record* record;
   void* stack;

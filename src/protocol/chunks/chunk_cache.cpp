@@ -52,7 +52,7 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
 
 // ---- Names
 
-// An answer that nobody waits for any more is no fault of the home.
+// An answer for which no thread waits any more is no error of the home.
 bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   const ChunkQuestions::Named* ask = questions_.named(message.request);
   if (ask == nullptr) return true;
@@ -88,7 +88,7 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   return true;
 }
 
-// False: it cannot be.
+// False: the answer is malformed.
 bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::string& name,
                        bool owner) {
   if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kOnce) ||
@@ -197,7 +197,8 @@ void ChunkCache::close(const Close& event) {
   wake_starved();
 }
 
-// Lets in who can come in, gives up what is due, asks for what is missing.
+// Opens the scopes that can open, answers a recall that is due, and sends the requests that are
+// missing.
 void ChunkCache::pump(ChunkId id, Copy& copy) {
   if (copy.due && copy.can_yield(*copy.due)) {
     Copy::Due due = *copy.due;
@@ -217,7 +218,7 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
   }
 }
 
-// Readers of a pushed chunk need not wait for its writers.
+// Opens the first waiting scope that may open. Readers of a pushed chunk need not wait for writers.
 bool ChunkCache::admit(ChunkId id, Copy& copy) {
   for (std::size_t i = 0; i < (copy.pushed() ? copy.waiters.size() : 1); ++i) {
     if (copy.waiters.empty()) return false;
@@ -234,8 +235,8 @@ bool ChunkCache::admit(ChunkId id, Copy& copy) {
   return false;
 }
 
-// For the sake of this waiter. kLater: asks once there is room; kTold: it was told that there is
-// none.
+// Sends a request for the waiter at this index. kLater: there is no room yet; kTold: no request can
+// be sent for it, and it was resumed with the reason.
 ChunkCache::Asked ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
   const Copy::Waiter front = copy.waiters[at];
   auto tell = [&](Status status) {
@@ -307,7 +308,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   if ((blank || asked_exclusive) && !exclusive) return false;
   bool given_back = std::exchange(copy->given_back, false);
   if (!data && !own && !blank && !copy->has_bytes) {
-    // The home granted this before it heard that its bytes were given back; now it has heard so.
+    // The home granted this before it heard that its bytes were given back. Now it has.
     if (!given_back || !exclusive) return false;
     copy->pending[asked_exclusive].reset();
     pump(id, *copy);
@@ -325,8 +326,8 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   return true;
 }
 
-// What was granted has no room here: the chunk has gone over to another coherence since it was
-// asked for. It is asked for anew once there is room.
+// There is no room for what was granted: the chunk has changed its coherence since the request. The
+// waiters ask again when there is room.
 bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) {
   mark(Mark::kGrantGivenBack);
   copy.given_back = !copy.pushed() && copy.asks();

@@ -18,11 +18,11 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// A node's part as a client: its copies, the scopes that its threads hold, and what it has asked
-// its servers for. Scopes of a chunk open in the order in which they were asked for.
+// The client of a node: its copies, the scopes of its threads, and its requests to servers. Scopes
+// of a chunk open in the order in which they were asked for.
 class ChunkCache : private WorkBudget {
  public:
-  // budget_bytes: of all copies together that have their home elsewhere.
+  // budget_bytes: for all copies together whose home is on another node.
   ChunkCache(std::uint64_t budget_bytes, const View& view, ChunkOutbox& outbox)
       : view_(view), outbox_(outbox), memory_(budget_bytes, outbox) {}
 
@@ -36,16 +36,16 @@ class ChunkCache : private WorkBudget {
   void hint(const Hint& event);
   void drop(ChunkId chunk);
   void leave(const Leave& event);
-  // At the end of every step: what a node that leaves can do by now.
+  // At the end of every step: does what a leaving node can do now.
   void go_on_leaving();
   void elapsed(std::uint64_t now_ns);
-  // The view has changed; `before`: the epoch of the one before it. Tells new homes what this node
-  // has, and asks them what it had asked the old ones.
+  // The view has changed; `before`: the epoch of the former view. Reports to new homes what this
+  // node has, and repeats its questions to them.
   void view_changed(std::uint32_t before);
-  // From a server, also this node's own; false: malformed.
+  // A message of a server, also of this node's own. False: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
 
-  // The next deadline of a waiting thread; kNever: there is none.
+  // The next deadline of a waiting thread; kNever: no thread has one.
   std::uint64_t next_deadline_ns() const;
   // This node's part of work streams.
   WorkClient& work() { return work_; }
@@ -53,7 +53,7 @@ class ChunkCache : private WorkBudget {
 
   using Copy = ChunkCopy;
   const Copy* copy(ChunkId chunk) const;
-  // The home that the slot has come to may still ask for the copies that were reported to it.
+  // Whether the slot has a new home that may still ask for the copies that were reported to it.
   bool awaits_home(ChunkId chunk) const {
     return std::find(rebuilding_.begin(), rebuilding_.end(), chunk.value >> 52) !=
            rebuilding_.end();
@@ -101,7 +101,7 @@ class ChunkCache : private WorkBudget {
   void yield(ChunkId id, Copy& copy, const Copy::Due& due);
   void evict(ChunkId id, Copy& copy);
 
-  // Memory. kSoon: there will be some once evictions are over.
+  // Memory. kSoon: there will be room when evictions have ended.
   Room make_room(ChunkId id, Copy& copy);
   Room make_room(Copy& copy, std::uint64_t more);
   void wake_starved();
@@ -112,12 +112,13 @@ class ChunkCache : private WorkBudget {
   std::map<std::uint64_t, Copy> copies_;
   ChunkQuestions questions_{view_, outbox_};
   WorkClient work_{*this, view_, outbox_};
-  std::vector<std::uint64_t> starved_;     // chunks whose front waiter waits for memory
-  std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need our copies
+  std::vector<std::uint64_t> starved_;     // chunks with a waiter that waits for memory
+  std::vector<std::uint32_t> rebuilding_;  // slots whose new homes may still need the copies of
+                                           // this node
   std::uint64_t uses_ = 0;
   std::optional<WaiterId> leaves_;     // the thread that waits until this node may leave
-  bool asked_to_leave_ = false;        // the homes
-  std::vector<NodeId> still_to_hear_;  // those that have not answered
+  bool asked_to_leave_ = false;        // whether the homes were asked
+  std::vector<NodeId> still_to_hear_;  // homes that have not answered
 };
 
 }  // namespace chunks

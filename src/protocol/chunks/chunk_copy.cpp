@@ -33,7 +33,8 @@ bool ChunkCopy::fits(Mode mode) const {
   return !writer && (mode == Mode::kRead || readers == 0);
 }
 
-// There is room at the home for one more version, as far as is known, and here.
+// A writing scope needs room for one more version: at the home, as far as this node knows, and
+// here.
 bool ChunkCopy::fits_pushed(Mode mode) const {
   if (mode == Mode::kRead) return true;
   auto written =
@@ -107,7 +108,6 @@ Place ChunkCopy::free_place(ChunkId id, const ChunkOutbox& outbox) const {
   return place;
 }
 
-// Scopes of what is pushed no more open in order; a try waits for none of them.
 void ChunkCopy::end_tries_in_line(ChunkId id, ChunkOutbox& outbox) {
   for (std::size_t i = waiters.size(); i-- > 1;) {
     if (waiters[i].wait != Wait::kTry) continue;
@@ -121,7 +121,7 @@ void ChunkCopy::end_subscription(ChunkId id, ChunkOutbox& outbox) {
   at_home = 0;
   for (const Taker& taker : takers) outbox.resume(taker.waiter, Status::kNotSubscribed, id);
   takers.clear();
-  outbox.notify(id, version);  // a polling thread finds that it has ended
+  outbox.notify(id, version);  // a polling thread finds that the subscription has ended
 }
 
 void ChunkCopy::check_pushed() const {

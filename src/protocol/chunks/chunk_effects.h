@@ -16,46 +16,51 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// Slot, the epoch in which its home took it, and a number: never given twice in a job.
+// The chunk's slot, the epoch in which the slot came to its home, and a count: unique in a job.
 using ChunkId = Id<struct ChunkTag, std::uint64_t>;
 inline constexpr ChunkId kNoChunk{~0ull};
 
 inline constexpr std::size_t kMaxNameBytes = 255;
 inline constexpr std::uint64_t kMaxChunkBytes = 1ull << 40;
-inline constexpr std::uint64_t kNever = ~0ull;  // a deadline
+inline constexpr std::uint64_t kNever = ~0ull;  // no deadline
 
-// What a scope lets its thread do. kWrite: will write every byte; what it finds is not defined.
+// What a scope allows its thread to do. kWrite: the thread writes every byte, and the bytes that it
+// finds are undefined.
 enum class Mode : std::uint8_t { kRead, kWrite, kReadWrite };
-// kTry: answered at once where the chunk is not held, by no scope anywhere.
+// kTry: does not wait for another scope, on any node; it is answered kBusy if one is in the way.
 enum class Wait : std::uint8_t { kBlock, kTry };
-// Of a copy. kExclusive: as the home has it; kModified: newer.
+// State of a copy. kExclusive: its bytes are those of the home; kModified: they are newer.
 enum class State : std::uint8_t { kInvalid, kShared, kExclusive, kModified };
-// kInvalidate: one writer or many readers, everywhere. The other two are pushed: each writing scope
-// makes a version in memory of its own, which goes to all subscribers; readers look at the newest
-// version that has come, while another is being written. kUpdate: the home keeps one version that
-// somebody still has to get, kStream several. kOnce: as kUpdate, but only one scope writes it; a
-// chunk that has been written when it becomes kOnce is not written any more.
-// kWork: a work stream (WorkHome, WorkClient), of which the names' homes know name and home alone.
+// How a chunk is kept coherent. kInvalidate: one writer or many readers, on all nodes together. The
+// next three are pushed: each writing scope makes a version in a buffer of its own, which goes to
+// all subscribers; a reader sees the newest version that has come to its node, also while another
+// version is being written. kUpdate: the home keeps one version that a subscriber must still be
+// sent, kStream two. kOnce: as kUpdate, but only one scope writes the chunk; if it was written
+// before it becomes kOnce, no scope writes it any more.
+// kWork: a work stream (WorkHome, WorkClient); the home of its name knows only its name, shape and
+// home.
 enum class Coherence : std::uint8_t { kInvalidate, kUpdate, kStream, kOnce, kWork };
-// Where a subscriber is slow. kBlock: the writer waits, and every version comes in order. kLatest:
-// versions are left out, the next to come is the newest. kDrop: so too, but with a window of its
-// own. How many were left out is told; the last one always comes.
+// What happens if a subscriber is slow. kBlock: the writer waits, and every version comes, in
+// order. kLatest: versions are left out, and the next one to come is the newest. kDrop: the same,
+// but with a window that the subscriber chooses. Take reports how many were left out. The last
+// version always comes.
 enum class Policy : std::uint8_t { kBlock, kLatest, kDrop };
 inline constexpr std::uint32_t kMaxWindow = 1024;
 
-// One of a chunk's buffers on a node: 0 for kInvalidate, which has one.
+// One of a chunk's buffers on a node. A chunk of kInvalidate has one buffer, number 0.
 using Place = Id<struct PlaceTag, std::uint32_t>;
-// The home's own buffers of a pushed chunk, beside those of the client on its node.
+// The first of the home's buffers of a pushed chunk; those of the client on the same node have
+// lower numbers.
 inline constexpr std::uint32_t kHomePlaces = 1u << 16;
 
-// A part of a chunk's bytes; all of them unless it says otherwise. A chunk changes as a whole, but
-// a writer may say where it wrote, and a subscriber which part it wants to hear of.
+// A range of a chunk's bytes; by default all of them. A chunk changes as a whole, but a writer may
+// say which bytes it wrote, and a subscriber which bytes it needs.
 struct Range {
   std::uint64_t offset = 0;
   std::uint64_t bytes = ~0ull;
 
   bool fits(std::uint64_t all) const { return bytes > 0 && offset < all && bytes <= all - offset; }
-  // As far as a chunk of so many bytes goes.
+  // The part of the range that is inside a chunk of `all` bytes.
   Range within(std::uint64_t all) const {
     std::uint64_t from = offset < all ? offset : all;
     return {from, bytes < all - from ? bytes : all - from};
@@ -63,7 +68,7 @@ struct Range {
   bool touches(const Range& other) const {
     return offset < other.offset + other.bytes && other.offset < offset + bytes;
   }
-  // The smallest that contains both.
+  // The smallest range that contains both.
   Range with(const Range& other) const {
     if (bytes == 0) return other;
     std::uint64_t from = offset < other.offset ? offset : other.offset;
@@ -76,32 +81,33 @@ struct Range {
 enum class Status : std::uint8_t {
   kOk,
   kExisted,        // kOk of a create that found the chunk
-  kUnknown,        // no chunk of that name, or it died with all who knew it
-  kMismatch,       // it exists with another size or protocol
-  kBusy,           // a try that somebody's scope is in the way of
+  kUnknown,        // no chunk of that name, or the chunk has died
+  kMismatch,       // the chunk has another size or coherence
+  kBusy,           // a try, and an open scope is in the way
   kTimedOut,       // the deadline passed
-  kNoMemory,       // the budget is too small, or in use by open scopes
-  kNotSubscribed,  // a take without a subscription, or one that ended meanwhile
-  kWritten,        // to be written, but once, and it has been: by node `version`, or kNoNode
-  kEnded,          // of a work stream: no more versions are written, or none is left to take
-  kDied,           // of a work stream: its last subscriber, node `version`
-  kUnplaced,       // the chunk has no home before a node subscribes; `changed` is all of it, and
+  kNoMemory,       // the budget is too small, or open scopes use it
+  kNotSubscribed,  // a take without a subscription, or the subscription ended meanwhile
+  kWritten,        // a kOnce chunk that was written before: by node `version`, or kNoNode
+  kEnded,          // of a work stream: no versions are written any more, or none is left to take
+  kDied,           // of a work stream: its last subscriber, node `version`, has died
+  kUnplaced,       // the chunk has no home until a node subscribes; `changed` is the whole chunk,
                    // `version` its coherence
 };
 
-// Which nodes live, and which server is home of which slot; decided by one authority for the whole
-// job. Every node is told of views in the order of their epochs (it may miss some).
+// The living nodes, and the home of each slot. One authority decides views for the whole job. Every
+// node gets views in the order of their epochs, but may miss some.
 struct View {
   struct Slot {
     NodeId home;
-    std::uint32_t since = 0;  // the epoch in which it came there; 0: from the job's start
+    std::uint32_t since = 0;  // the epoch in which the slot came to this home; 0: at the job's
+                              // start
   };
   std::uint32_t epoch = 0;
   std::vector<NodeId> members;  // sorted
-  // As many in every view of a job: those of names, then one of each node that may be a home for
-  // the chunks that were placed there.
+  // The same number in every view of a job: first the slots of names, then one slot for each node
+  // that may be the home of chunks placed there.
   std::vector<Slot> slots;
-  std::uint32_t names = 0;  // how many are of names; 0: all
+  std::uint32_t names = 0;  // number of slots of names; 0: all
 
   bool has(NodeId node) const;
   std::uint32_t name_slots() const {
@@ -109,45 +115,46 @@ struct View {
   }
 };
 
-// Where a chunk or work stream is to have its home, beside the number of a node.
+// Values for the home of a chunk or work stream, besides the number of a node.
 inline constexpr std::uint32_t kHomeByName = ~0u - 1;         // at the home of its name
 inline constexpr std::uint32_t kHomeAtFirst = kNoNode.value;  // at the first subscriber
 
-// What the creator of a work stream says.
+// What the creator of a work stream chooses.
 struct WorkShape {
-  std::uint64_t capacity = 0;  // bytes of versions that a node may have written and not done
+  std::uint64_t capacity = 0;  // for each writing node: bytes of versions that are written and not
+                               // done
   bool in_order = false;       // versions are taken in the order of their tags 0, 1, 2, ...
   std::uint32_t home = kHomeByName;
   bool operator==(const WorkShape&) const = default;
 };
 
-// ---- What a node is told
+// ---- Events: what the host passes to the machine of a node
 
-// Resumed with kOk or kExisted and the chunk, or kMismatch, kNoMemory, kUnknown (the node that is
-// to be its home is not in the view), kUnplaced, kTimedOut.
+// Creates a chunk, or finds it. Resumed with kOk or kExisted and the chunk, or kMismatch,
+// kNoMemory, kUnknown (the chosen home is not in the view), kUnplaced, kTimedOut.
 struct Create {
   std::string_view name;
   std::uint64_t bytes;
   Coherence coherence;
   WaiterId waiter;
   WorkShape work = {};               // of a work stream
-  std::uint32_t home = kHomeByName;  // of another chunk; what its first creator says holds
-  // Of a chunk that has no home: kHere: this node is about to subscribe, and becomes it; kWait: is
-  // awaited until the deadline.
+  std::uint32_t home = kHomeByName;  // of any other chunk; the first creator decides
+  // What happens if the chunk has no home yet. kTell: answered kUnplaced. kHere: this node is about
+  // to subscribe, and becomes the home. kWait: the thread waits for a home until the deadline.
   enum class Unplaced : std::uint8_t { kTell, kHere, kWait } unplaced = Unplaced::kTell;
   std::uint64_t deadline_ns = kNever;
 };
-// Resumed with the chunk, or kUnknown, kUnplaced; with wait, once a node creates it, or
-// kTimedOut.
+// Finds a chunk. Resumed with the chunk, or kUnknown, kUnplaced. With `wait` the thread waits until
+// a node creates the chunk, or is resumed with kTimedOut.
 struct Find {
   std::string_view name;
   bool wait;
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// Resumed when the scope is open (kOk; version: what it reads), or kBusy, kTimedOut, kNoMemory,
-// kUnknown. The chunk is one that Create or Find answered on this node. A thread that asks for a
-// scope of a chunk of which it holds one may wait for itself.
+// Opens a scope. Resumed when it is open (kOk; `version`: the version that it reads), or with
+// kBusy, kTimedOut, kNoMemory, kUnknown. Create or Find must have returned the chunk on this node.
+// A thread that opens a scope of a chunk of which it holds one already may wait for itself.
 struct Open {
   ChunkId chunk;
   Mode mode;
@@ -155,18 +162,18 @@ struct Open {
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// Ends a scope that Open or Take opened in this mode, at the place that it answered. A writing one
-// makes a new version, which differs from the one before in `wrote` alone, as the host says.
+// Ends a scope that Open or Take opened in this mode, at the place that was returned. A writing
+// scope makes a new version, which differs from the one before only in `wrote`, as the host says.
 struct Close {
   ChunkId chunk;
   Mode mode;
   Place place;
   Range wrote = {};
 };
-// From now on versions of a pushed chunk that change something of `range` come here; also the
-// newest there is, where anything was written. Memory for `window` versions and the newest is set
-// aside. Resumed with kOk, kNoMemory, kMismatch (not a pushed chunk), kUnknown. One subscription of
-// a chunk on a node.
+// Subscribes this node to a pushed chunk: versions that change something of `range` come here, at
+// first the newest one, if anything was written. Memory for `window` versions and the newest one is
+// reserved. Resumed with kOk, kNoMemory, kMismatch (not a pushed chunk, or the node has a
+// subscription of it already), kUnknown.
 struct Subscribe {
   ChunkId chunk;
   Policy policy;
@@ -174,29 +181,30 @@ struct Subscribe {
   WaiterId waiter;
   Range range = {};
 };
-// What came and was not taken is forgotten; a thread that waits in Take is told kNotSubscribed.
+// Ends the subscription. Versions that came and were not taken are forgotten. Threads that wait in
+// Take are resumed with kNotSubscribed.
 struct Unsubscribe {
   ChunkId chunk;
 };
-// Opens a reading scope of the next version that came; waits for it. Resumed as Open is, and with
-// the number of versions that would have come but were left out before this one.
+// Opens a reading scope of the next version that comes by subscription; waits for it. Resumed as by
+// Open, and with the number of versions that were left out before this one.
 struct Take {
   ChunkId chunk;
   Wait wait;
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// From now on the chunk keeps to another coherence; waits until no scope of it is open anywhere, or
-// none that writes where it was pushed and will be. Versions stay; subscriptions end where it is
-// pushed no more. Resumed with kOk, kNoMemory (of its home), kUnknown, kTimedOut; the
-// change comes about then all the same.
+// Changes the coherence of the chunk. Waits until no scope of it is open on any node; if it is
+// pushed before and after the change, until no writing scope is open. Versions stay; subscriptions
+// end if the chunk is not pushed any more. Resumed with kOk, kNoMemory (of its home), kUnknown,
+// kTimedOut; after kTimedOut the change still happens.
 struct Hint {
   ChunkId chunk;
   Coherence coherence;
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// Work streams. Opens a version to be written. Resumed with kOk and a place for a full length;
+// Work streams. Opens a version to be written. Resumed with kOk and a place for a full length, or
 // kBusy, kTimedOut, kNoMemory, kEnded, kDied, kUnknown.
 struct WorkWrite {
   ChunkId chunk;
@@ -204,13 +212,13 @@ struct WorkWrite {
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// The open version is one of so many bytes with this tag; forgotten where the stream has ended.
-// `sources`: open versions of other streams from which it was made, the caller's. They are not done
-// before it.
+// An open version of another stream, which the calling thread has taken.
 struct WorkSource {
   ChunkId chunk;
   Place place;
 };
+// Publishes an open version, with its length and tag; it is dropped if the stream has ended.
+// `sources`: the versions from which it was made; they are not done before this one is.
 struct WorkPublish {
   ChunkId chunk;
   Place place;
@@ -218,8 +226,9 @@ struct WorkPublish {
   std::uint64_t tag;
   std::span<const WorkSource> sources = {};
 };
-// Resumed with kOk, kNoMemory, kMismatch (subscribed already, or another node to a stream in
-// order), kEnded, kUnknown. credit: bytes, at least a full length.
+// Subscribes to a work stream. Resumed with kOk, kNoMemory, kMismatch (this node has subscribed
+// already, or another node to a stream in order), kEnded, kUnknown. `credit`: in bytes, at least a
+// full length.
 struct WorkSubscribe {
   ChunkId chunk;
   std::uint64_t credit;
@@ -228,42 +237,43 @@ struct WorkSubscribe {
 struct WorkUnsubscribe {
   ChunkId chunk;
 };
-// Resumed with kOk, a place and what WorkVersion says; kBusy, kTimedOut, kEnded, kNotSubscribed,
-// kUnknown.
+// Takes a version of a work stream. Resumed with kOk, its place and its WorkVersion, or kBusy,
+// kTimedOut, kEnded, kNotSubscribed, kUnknown.
 struct WorkTake {
   ChunkId chunk;
   Wait wait;
   std::uint64_t deadline_ns;
   WaiterId waiter;
 };
-// Ends a version that was taken, or gives up one that is being written.
+// Ends the use of a version that was taken, or gives up a version that is being written.
 struct WorkRelease {
   ChunkId chunk;
   Place place;
 };
-// Nobody writes any more. Resumed with kOk, kUnknown.
+// Ends a work stream: no node writes it any more. Resumed with kOk, kUnknown.
 struct WorkEnd {
   ChunkId chunk;
   WaiterId waiter;
 };
-// The copy's memory is wanted for something else; nothing where it is in use.
+// The host needs the copy's memory. Does nothing if the copy is in use.
 struct Drop {
   ChunkId chunk;
 };
-// This node, which is no home, is to leave the job: it gives back all that it has, and its
-// subscriptions end. Resumed with kOk once the homes have everything; it is to be taken out of the
-// view then. No scope is open here and none is asked for any more.
+// This node, which is no home, leaves the job: it evicts all its copies, and its subscriptions end.
+// Resumed with kOk once the homes have everything; then the authority takes the node out of the
+// view. No scope may be open on this node, and none may be opened any more.
 struct Leave {
   WaiterId waiter;
 };
-// Also the first event of all. The view stays the host's; read in the step alone.
+// There is a new view; also the first event of all. The host owns the view; the machine reads it
+// only during the step.
 struct ViewChanged {
   const View* view;
 };
 struct Elapsed {
   std::uint64_t now_ns;
 };
-// data: what follows the message, where it lies elsewhere.
+// A message has come. `data`: what follows the message, if it is in other memory.
 struct Received {
   NodeId from;
   Bytes message;
@@ -273,9 +283,10 @@ using Event = std::variant<Create, Find, Open, Close, Subscribe, Unsubscribe, Ta
                            Leave, ViewChanged, Elapsed, Received, WorkWrite, WorkPublish,
                            WorkSubscribe, WorkUnsubscribe, WorkTake, WorkRelease, WorkEnd>;
 
-// ---- What it answers. The host performs them in order, before the next step.
+// ---- Effects: what the host has to do, in order, before the next step
 
-// Bytes of Effects::bytes; with_data: and then the bytes of the chunk here, as they are now.
+// Send these bytes of Effects::bytes; with_data: and behind them the bytes of the chunk's buffer,
+// as they are now.
 struct Send {
   NodeId to;
   std::uint32_t offset;
@@ -283,9 +294,9 @@ struct Send {
   ChunkId chunk;
   Place place;
   bool with_data;
-  std::uint64_t data_bytes = ~0ull;  // no more of them than these
+  std::uint64_t data_bytes = ~0ull;  // at most this many of them
 };
-// Bytes of Effects::bytes, and then the data, which came with the message at hand.
+// Send these bytes of Effects::bytes, and behind them the data that came with the message at hand.
 struct Forward {
   NodeId to;
   std::uint32_t offset;
@@ -293,12 +304,12 @@ struct Forward {
   ChunkId chunk;
   Bytes data;
 };
-// Of a work stream, as it was taken.
+// A version of a work stream, as a subscriber takes it.
 struct WorkVersion {
   std::uint64_t tag = 0;
   std::uint64_t bytes = 0;
   NodeId writer;
-  bool again = false;  // another node had it before
+  bool again = false;  // another subscriber had it before
 };
 struct Resume {
   WaiterId waiter;
@@ -310,50 +321,51 @@ struct Resume {
   Range changed;  // of a version that was taken: where it differs from the one taken before
   WorkVersion work = {};
 };
-// A version came that Take may open.
+// A version has come that Take may open.
 struct Notify {
   ChunkId chunk;
   std::uint64_t version;
 };
-// A work stream may be written at once, or cannot be any more.
+// A version of the work stream can be opened at once, or none can be opened any more.
 struct NotifyWritable {
   ChunkId chunk;
 };
-// Told by the home of a work stream: what this subscriber had when it died or left goes to others.
+// Reported by the home of a work stream: the versions that subscriber `from` had when it died or
+// left go to other subscribers.
 struct WorkReturned {
   ChunkId chunk;
   std::string name;
   NodeId from;
   std::vector<std::uint64_t> tags;
-  bool others;  // subscribe
+  bool others;  // there are other subscribers
 };
-// Memory for the chunk, zeroed if fresh. Nothing where it is there already.
+// Make a zeroed buffer for the chunk, unless it exists already.
 struct Provide {
   ChunkId chunk;
   Place place;
   std::uint64_t bytes;
 };
-// These become the chunk's bytes here; valid until the next step.
+// Store these bytes in the buffer; they are valid until the next step.
 struct Install {
   ChunkId chunk;
   Place place;
   Bytes bytes;
 };
-// The chunk's memory here is needed no more.
+// The buffer is not needed any more.
 struct Discard {
   ChunkId chunk;
   Place place;
 };
-// One buffer's bytes to another of the same chunk; a host may let them be one where neither
-// changes.
+// Copy one buffer's bytes to another buffer of the same chunk. The host may use one buffer for both
+// if neither changes.
 struct CopyBytes {
   ChunkId chunk;
   Place from;
   Place to;
 };
-// Told by a home: the newest version of a chunk may have died with the nodes that had it. What was
-// version `from` is version `version` from now on; kNothing: there was no copy left, and it holds
-// zeros, or is gone where it is a pushed one.
+// Reported by a home: the newest version of a chunk may have died with the nodes that had it. The
+// bytes of version `from` are version `version` from now on. kNothing: no copy is left; the chunk
+// holds zeros or, if it is pushed, is gone.
 struct Lost {
   static constexpr std::uint64_t kNothing = ~0ull;
   ChunkId chunk;
@@ -363,7 +375,7 @@ struct Lost {
 };
 struct Malformed {
   NodeId from;
-};  // close that peer
+};  // the host has to close this peer
 
 using Effect = std::variant<Send, Forward, Resume, Notify, NotifyWritable, Provide, Install,
                             CopyBytes, Discard, Lost, WorkReturned, Malformed>;

@@ -1,5 +1,5 @@
-// Chunks that change their coherence: a home asks every node to give up what it has of the chunk
-// under the old one, and only then goes over to the new one.
+// Chunks that change their coherence: the home asks every node to give up what it has of the chunk
+// under the old coherence, and only then changes to the new one.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -48,10 +48,10 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
   copy.credit = 0;
   bool was_pushed = copy.pushed();
   bool stays = was_pushed && due.to != Coherence::kInvalidate;
-  if (due.to != copy.coherence) gone_over(id, copy);  // to what it was before, all had
+  if (due.to != copy.coherence) gone_over(id, copy);  // all had changed to copy.coherence
   if (!stays) {
     if (copy.subscribed) copy.end_subscription(id, outbox_);
-    // A successor of the home learns from this which versions have been seen.
+    // This shows a successor of the home which versions have been seen.
     copy.version = copy.seen = std::max(copy.seen, copy.version);
     if (was_pushed || own(id) || !copy.has_bytes) memory_.release(id, copy);
     if (was_pushed) copy.end_tries_in_line(id, outbox_);
@@ -61,14 +61,15 @@ void ChunkCache::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
   if (stays) tidy(id, copy);
 }
 
-// All have gone over: what came here from the home would not have come before.
+// All nodes have changed to the new coherence: before that the home would not have sent what came
+// here.
 void ChunkCache::gone_over(ChunkId id, Copy& copy) {
   if (!copy.half || mutant(Mutant::kGoneOverUnnoticed)) return;
   copy.half.reset();
   if (copy.pushed()) memory_.forget_bytes(id, copy);
 }
 
-// The home died, and whether all had gone over is not known here: its successor is to find out.
+// The home died, and this node does not know whether all had changed. The successor finds out.
 void ChunkCache::step_back(ChunkId id, Copy& copy) {
   mark(Mark::kHintStepsBack);
   if (copy.subscribed) copy.end_subscription(id, outbox_);
@@ -97,7 +98,7 @@ bool ChunkHome::hint(NodeId from, const ChunkMessage& message) {
 }
 
 void ChunkHome::answer_hint(ChunkId id, const Entry::Request& request, std::uint8_t flags) {
-  if (request.node == kNoNode) return;  // whoever asked the home before asks again
+  if (request.node == kNoNode) return;  // the node that asked the former home asks again
   ChunkMessage answer{.kind = ChunkKind::kHinted, .flags = flags, .chunk = id.value};
   answer.request = request.number;
   outbox_.send(request.node, answer);
@@ -126,7 +127,7 @@ void ChunkHome::begin_hint(ChunkId id, Entry& entry) {
   }
 }
 
-// All have given up what they had.
+// All nodes have given up what they had.
 void ChunkHome::change(ChunkId id, Entry& entry, const Entry::Request& request) {
   Coherence to = *request.hint;
   bool was_pushed = entry.coherence != Coherence::kInvalidate;

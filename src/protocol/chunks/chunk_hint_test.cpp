@@ -6,7 +6,7 @@
 namespace terrane::protocol::chunks {
 namespace {
 
-// A change of coherence is under way when the home dies; node 3 has not gone over.
+// A change of coherence is under way when the home dies; node 3 has not changed yet.
 TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
   ChunkJob job(4, 1);
   ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
@@ -16,7 +16,7 @@ TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
   ASSERT_TRUE(job.opened(1));
   job.step(2, Hint{chunk, Coherence::kUpdate, kNever, WaiterId{2}});
   job.deliver_all();
-  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{3}});  // it has gone over
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{3}});  // node 2 has changed
   job.step(2, Take{chunk, Wait::kBlock, kNever, WaiterId{4}});
   job.die(NodeId{0});
   job.deliver_all();
@@ -35,7 +35,7 @@ TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
   EXPECT_EQ(job.malformed, 0);
 }
 
-// Whether all had, nobody knows.
+// No node knows whether all had changed.
 TEST(ChunkHintTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) {
   ChunkJob job(4, 1);
   ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
@@ -57,7 +57,7 @@ TEST(ChunkHintTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) 
   EXPECT_EQ(job.malformed, 0);
 }
 
-// A node that has seen a pushed version tells the others that the chunk died with its home.
+// A node that has seen a pushed version reports that the chunk died with its home.
 TEST(ChunkHintTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithItsHome) {
   ChunkJob job(4, 1);
   ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
@@ -74,7 +74,7 @@ TEST(ChunkHintTest, WhereSomebodyHasSeenThatAllHaveGoneOverAPushedChunkDiesWithI
   EXPECT_EQ(job.resumed.at(3).status, Status::kUnknown);
 }
 
-// The successor has no bytes of its own while it asks all to go over.
+// The successor has no bytes of its own while it asks all nodes to change.
 TEST(ChunkHintTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
   ChunkJob job(4, 1);
   ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
@@ -96,7 +96,7 @@ TEST(ChunkHintTest, WhereTheOwnerDiesAfterTheHomeOlderBytesGoOver) {
   EXPECT_EQ(job.resumed.at(3).version, job.losses[0].version);
 }
 
-// Both waited for memory, each for itself, while the chunk was pushed.
+// While the chunk was pushed, the try and the writer both waited for memory.
 TEST(ChunkHintTest, ATryDoesNotWaitBehindAWriterOfAChunkThatIsPushedNoMore) {
   ChunkJob job(4, 1, 3 * ChunkJob::kBytes);
   ChunkId other = job.create(3, "b", Coherence::kInvalidate);
@@ -114,7 +114,7 @@ TEST(ChunkHintTest, ATryDoesNotWaitBehindAWriterOfAChunkThatIsPushedNoMore) {
   EXPECT_EQ(job.malformed, 0);
 }
 
-// Its first successor died when it had told only some.
+// The first successor of the home died when it had notified only some nodes.
 TEST(ChunkHintTest, WhatIsGoneForOneNodeIsGoneForAll) {
   ChunkJob job(4, 1);
   ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);

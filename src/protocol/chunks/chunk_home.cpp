@@ -103,7 +103,7 @@ bool ChunkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
       return hint(from, message);
     case ChunkKind::kPlace:
       return place(from, message);
-    case ChunkKind::kLeave:  // what it sent before has been done by now
+    case ChunkKind::kLeave:  // what the node sent before was handled by now
       outbox_.send(from, {.kind = ChunkKind::kLeft, .chunk = message.chunk});
       return true;
     default:
@@ -122,7 +122,7 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
   bool has_chunk = names_.contains({message.chunk, name});
   if (by_name == message.chunk && placements_.find(from, message, name, has_chunk)) return true;
   if (by_name != message.chunk && message.epoch < view_.slots[by_name].since) {
-    mark(Mark::kAskedBeforeSuccession);  // and asks the new home of the name anew
+    mark(Mark::kAskedBeforeSuccession);  // the node asks the new home again
     return true;
   }
   auto at = names_.find({message.chunk, name});
@@ -153,7 +153,8 @@ bool ChunkHome::find(NodeId from, const ChunkMessage& message, Bytes tail) {
 void ChunkHome::create(NodeId from, const ChunkMessage& message, std::string name) {
   auto coherence = static_cast<Coherence>(message.coherence);
   bool pushed = coherence != Coherence::kInvalidate;
-  // An answer to a question that was repeated is dropped: where that can be nobody owns it by it.
+  // In a node slot the creator does not become the owner: it may have repeated its question, and
+  // then it drops this answer.
   bool owned = !pushed && message.chunk < view_.name_slots();
   if (leaving_) {
     answer_find(from, message.request, kNoChunk, nullptr, wire::kUnknownFlag);
@@ -239,7 +240,7 @@ bool ChunkHome::request(NodeId from, const ChunkMessage& message) {
     grant_pushed(ChunkId{message.chunk}, entry, request);
     return true;
   }
-  // The requester that is served may have to wait for a scope, and a try waits for none.
+  // The request that is being served may wait for a scope, and a try must not.
   bool waits = mutant(Mutant::kTryWaitsBehind);
   if ((message.flags & wire::kTryFlag) != 0 && entry.active && !waits) {
     mark(Mark::kTryFindsRequest);
@@ -342,7 +343,7 @@ bool ChunkHome::yielded(NodeId from, const ChunkMessage& message, Bytes tail) {
   return true;
 }
 
-// The bytes that the owner wrote. False: they cannot be.
+// Takes the bytes that the owner wrote. False: malformed.
 bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMessage& message,
                            Bytes tail) {
   if (!flag(message, wire::kDataFlag)) return tail.empty();
@@ -361,7 +362,7 @@ bool ChunkHome::take_bytes(NodeId from, ChunkId id, Entry& entry, const ChunkMes
 
 bool ChunkHome::evicted(NodeId from, const ChunkMessage& message, Bytes tail) {
   auto at = entries_.find(message.chunk);
-  if (at == entries_.end()) return true;  // it is gone, which that node is told
+  if (at == entries_.end()) return true;  // the chunk is gone, and that node will be notified
   Entry& entry = at->second;
   if (entry.owner != from && !contains(entry.sharers, from)) return false;
   if (!take_bytes(from, ChunkId{message.chunk}, entry, message, tail)) return false;
@@ -400,7 +401,8 @@ void ChunkHome::refuse(ChunkId id, const Entry::Request& request, std::uint8_t f
   outbox_.send(request.node, answer);
 }
 
-// A node that asks for the right to write learns how many versions the home has room for.
+// The answer to a request for the right to write has the number of versions for which the home has
+// room.
 void ChunkHome::grant_pushed(ChunkId id, Entry& entry, const Entry::Request& request) {
   bool exclusive = (request.flags & wire::kExclusiveFlag) != 0;
   bool written = entry.coherence == Coherence::kOnce && entry.version > 0;
@@ -469,7 +471,8 @@ void ChunkHome::grant(ChunkId id, Entry& entry, const Entry::Request& request) {
 void ChunkHome::check_invariants() const {
   for (const auto& [id, entry] : entries_) {
     if (rebuilding(ChunkId{id}) || entry.works()) continue;
-    // An owner that dies while all go over is missed when the others have.
+    // If an owner dies while all nodes change the coherence, that is noticed when the others have
+    // yielded.
     bool going_over = entry.active && entry.serving.hint;
     TERRANE_CHECK(entry.valid || entry.fetching || entry.owner != kNoNode || going_over,
                   "the bytes are at the home, at the owner, or on their way");

@@ -14,80 +14,83 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-inline constexpr std::uint32_t kSlotShift = 52;  // of a chunk's number, which contains its slot
+inline constexpr std::uint32_t kSlotShift = 52;  // position of the slot in a chunk's number
 
 std::uint32_t slot_of(std::string_view name, const View& view);
-// kNoNode where there is no such slot.
+// kNoNode if there is no such slot.
 NodeId home_of(ChunkId chunk, const View& view);
 
-// A server's part: the directory of the chunks whose home it is. Owns their names, the list of
-// copies of them, and the order of requests; one request of a chunk is served at a time, in the
-// order in which they came.
+// The server of a node: the directory of the chunks whose home it is. Owns their names, the list of
+// copies of each, and the queue of its requests. The requests of a chunk are served one at a time,
+// in the order in which they came.
 class ChunkHome {
  public:
-  // memory_bytes: of all chunks together that are created here.
+  // memory_bytes: for all chunks together that are created here.
   ChunkHome(std::uint64_t memory_bytes, const View& view, ChunkOutbox& outbox)
       : memory_bytes_(memory_bytes), view_(view), outbox_(outbox), placements_(view, outbox) {}
 
-  // From a client, also this node's own; false: malformed. The message's slot is ours.
+  // A message of a client, also of this node's own, for a slot whose home is here. False:
+  // malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
-  // Effects of former steps have been performed.
+  // The effects of former steps have been performed.
   void forget_served() { served_.clear(); }
-  // The view has changed; `before`: the epoch of the one before it. Forgets the dead, and begins to
+  // The view has changed; `before`: the epoch of the former view. Forgets dead nodes, and begins to
   // rebuild the slots that are new here.
   void view_changed(std::uint32_t before);
-  // Nothing is placed here any more, as this node leaves.
+  // This node leaves: it refuses chunks that are to be placed here.
   void leave() { leaving_ = true; }
-  // Chunks have their home here: this node cannot leave before the others.
+  // Whether chunks have their home here: then this node cannot leave before the others.
   bool is_needed() const;
 
-  // What a home knows of a chunk; for checks across nodes.
+  // What the home knows of a chunk; public for checks across nodes.
   struct Entry {
     std::string name;
     std::uint64_t bytes = 0;
     Coherence coherence = Coherence::kInvalidate;
-    Coherence made = Coherence::kInvalidate;  // as its creator said
-    // Of a work stream, of which nothing else is known here: as its creator said; its home; the
-    // nodes that wait to hear of it.
+    Coherence made = Coherence::kInvalidate;  // as its creator chose
+    // Of a work stream, of which nothing else is known here: what its creator chose; its home; the
+    // nodes that wait until it has a home.
     WorkShape work = {};
     NodeId work_home = kNoNode;
     std::vector<NodeId> place_awaited = {};
     bool works() const { return coherence == Coherence::kWork; }
-    NodeId writer = kNoNode;      // of the newest version; unknown where it came by MESI
-    NodeId owner = kNoNode;       // may write; nobody else has a copy
-    std::vector<NodeId> sharers;  // sorted; may read, also the home's bytes are current
+    NodeId writer = kNoNode;      // of the newest version; unknown if that was made under
+                                  // kInvalidate
+    NodeId owner = kNoNode;       // may write; under kInvalidate no other node has a copy
+    std::vector<NodeId> sharers;  // sorted; may read, and the home's bytes are current, too
     std::uint64_t version = 0;    // of the home's bytes
 
     struct Request {
       NodeId node;
       std::uint32_t number = 0;
       std::uint8_t flags = 0;
-      std::uint64_t version = 0;  // of the bytes that it has, with kHaveFlag
+      std::uint64_t version = 0;  // of the bytes that the node has, with kHaveFlag
       bool cancelled = false;
-      std::optional<Coherence> hint;  // it asks for this
-      bool begun = false;             // and some have gone over already
+      std::optional<Coherence> hint;  // the request asks for this coherence
+      bool begun = false;             // and some nodes have changed to it already
     };
     std::deque<Request> queue;
-    // A node that may have bytes, as it reported; newest first.
+    // A node that has reported the chunk, and may have its bytes; the newest first.
     struct Candidate {
       NodeId node;
       State state = State::kInvalid;
       std::uint64_t version = 0;
       bool bytes = false;
-      Coherence coherence = Coherence::kInvalidate;  // in which it believes
+      Coherence coherence = Coherence::kInvalidate;  // as the node knows it
     };
     std::vector<Candidate> candidates;
     bool valid = true;      // the home has bytes
-    bool fetching = false;  // them, from a candidate
-    bool restored = false;  // they are older than what died
+    bool fetching = false;  // it asks a candidate for bytes
+    bool restored = false;  // the bytes are older than those that died
 
-    bool active = false;  // `serving` waits for the yields of `awaited`
+    bool active = false;  // request `serving` waits for the yields of `awaited`
     Request serving;
     std::vector<NodeId> awaited;
-    bool refused = false;    // somebody's scope was in the way of a try
-    std::uint32_t turn = 0;  // recalls are numbered by requests served
+    bool refused = false;    // an open scope was in the way of a try
+    std::uint32_t turn = 0;  // number of the recalls: counts requests that were served
 
-    // Of a pushed chunk: versions that somebody has yet to be sent, oldest first, and the newest.
+    // Of a pushed chunk: the versions that some subscriber must still be sent, oldest first, and
+    // the newest one.
     struct Kept {
       std::uint64_t version;
       Place place;
@@ -98,39 +101,42 @@ class ChunkHome {
       NodeId node;
       std::uint32_t number = 0;  // of its subscription
       bool block = false;
-      std::uint32_t credit = 0;   // versions that it has room for
-      Range range;                // the part that it wants to hear of
-      std::uint64_t next = 0;     // with block: the first that it has not been sent
-      std::uint32_t waiting = 0;  // without: how many of its part it has not been sent
-      Range changed;              // by those
-      bool late = false;          // it is to have the newest version, whatever that changed
+      std::uint32_t credit = 0;   // versions that the subscriber has room for
+      Range range;                // the part that it subscribed to
+      std::uint64_t next = 0;     // with block: the first version that it was not sent
+      std::uint32_t waiting = 0;  // without block: versions of its part that it was not sent
+      Range changed;              // what those have changed
+      bool late = false;          // it gets the newest version, whatever that changed
     };
     std::vector<Subscriber> subscribers;
-    // Some had gone over to this when the home before died, and all are to.
+    // Some nodes had changed to this coherence when the former home died: all have to.
     std::optional<Coherence> begun;
-    std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions to what is not pushed yet
+    std::vector<std::pair<NodeId, ChunkMessage>> early;  // subscriptions that wait until the chunk
+                                                         // is pushed
 
-    // What a node that asks for the name now is told: nobody asks it to go over any more.
+    // The coherence for a node that asks for the name now: no recall will ask this node to change
+    // it.
     Coherence coherence_to_be() const;
     // How many more versions the home may keep.
     std::uint32_t room() const {
       auto has = static_cast<std::uint32_t>(kept.size());
       return depth(coherence) > has ? depth(coherence) - has : 0;
     }
-    // What the chunk may take of the home's memory with this coherence.
+    // Bytes of the home's memory that the chunk may take with this coherence.
     std::uint64_t home_bytes(Coherence with) const {
       return with == Coherence::kInvalidate ? bytes : bytes * depth(with);
     }
   };
   const Entry* entry(ChunkId chunk) const;
-  // Its slot came here, and not everybody has reported yet: of an entry not everything is known.
+  // Whether the chunk's slot came here, and not all nodes have reported yet: entries are
+  // incomplete.
   bool rebuilding(ChunkId chunk) const;
-  // Versions that a home keeps of a chunk, the newest among them.
+  // Versions that a home keeps of a chunk, with the newest.
   static std::uint32_t depth(Coherence coherence) {
     return coherence == Coherence::kStream ? kMostKept : kMostKept - 1;
   }
   static constexpr std::uint32_t kMostKept = 3;
-  // Room in this server's memory; false: there is none.
+  // Reserves room in this server's memory. False: there is not enough.
   bool reserve(std::uint64_t bytes) {
     if (bytes > memory_bytes_ - used_bytes_) return false;
     used_bytes_ += bytes;
@@ -140,21 +146,21 @@ class ChunkHome {
   void check_invariants() const;
 
  private:
-  // A slot that came here with its home's death.
+  // A slot that came here because its home died.
   struct Rebuild {
-    std::vector<NodeId> awaited;    // that have not reported yet
-    std::vector<NodeId> reporters;  // whom to tell once the home can do without them
+    std::vector<NodeId> awaited;    // nodes that have not reported yet
+    std::vector<NodeId> reporters;  // nodes to notify when their copies are not needed any more
     struct Deferred {
       NodeId from;
       ChunkMessage message;
       std::vector<std::byte> tail;
     };
-    std::deque<Deferred> deferred;  // what is asked meanwhile
+    std::deque<Deferred> deferred;  // what nodes have asked meanwhile
     struct Gone {
       std::string name;
       bool told = false;
     };
-    std::map<std::uint64_t, Gone> gone;  // pushed chunks that died with earlier homes
+    std::map<std::uint64_t, Gone> gone;  // pushed chunks that died with former homes
   };
 
   bool report(NodeId from, const ChunkMessage& message, Bytes tail);
@@ -211,12 +217,12 @@ class ChunkHome {
   const View& view_;
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Entry> entries_;
-  using Name = std::pair<std::uint64_t, std::string>;  // in its slot
+  using Name = std::pair<std::uint64_t, std::string>;  // slot and name
   std::map<Name, std::uint64_t> names_;
   Placements placements_;
   std::map<std::uint32_t, Rebuild> rebuilds_;  // by slot
-  std::deque<Rebuild::Deferred> served_;       // whose bytes this step's effects may name
-  std::vector<NodeId> members_;                // of the view before
+  std::deque<Rebuild::Deferred> served_;       // messages whose bytes this step's effects may name
+  std::vector<NodeId> members_;                // of the former view
   std::uint32_t next_number_ = 0;
   bool leaving_ = false;
 };

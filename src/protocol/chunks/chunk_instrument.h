@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// Every branch of mesi_chunk that some seed must take.
+// The branches of mesi_chunk that some seed must take.
 enum class Mark : std::uint8_t {
   kOpenHere,
   kOpenWaitsHere,
@@ -119,67 +119,73 @@ enum class Mark : std::uint8_t {
 // Planted faults: each breaks one rule of docs/design/chunks.md, and the simulator must catch it.
 enum class Mutant : std::uint8_t {
   kNone,
-  kGrantAmongReaders,     // exclusive without asking the sharers
-  kYieldOpenWrite,        // a recall is answered while a writer is at work
-  kYieldOpenRead,         // a copy is given up while readers look at it
-  kYieldKeepsCopy,        // a dropped copy is still read
-  kYieldWithoutData,      // what was written stays behind
-  kEvictWithoutData,      // a written copy is dropped
-  kEvictOpenCopy,         // the copy of an open scope leaves memory
-  kUpgradeAsAsked,        // "has the bytes" is judged when asked, not when granted
+  kGrantAmongReaders,     // an exclusive request is granted without recalls from the sharers
+  kYieldOpenWrite,        // a recall is answered while a writing scope is open
+  kYieldOpenRead,         // a copy is given up while readers use it
+  kYieldKeepsCopy,        // a copy is still read after it was given up
+  kYieldWithoutData,      // a yield leaves the written bytes behind
+  kEvictWithoutData,      // a written copy is dropped without sending its bytes home
+  kEvictOpenCopy,         // a copy is evicted while a scope is open
+  kUpgradeAsAsked,        // whether the requester has the bytes is decided at the request, not at
+                          // the grant
   kGrantEarly,            // the first of several yields is taken for the last
-  kReadKeepsOwner,        // a reader is served while the owner goes on writing
+  kReadKeepsOwner,        // a reader is served while the owner continues to write
   kVersionStays,          // a write scope ends without a new version
   kBlankRead,             // a copy without bytes is read
-  kRefusalForgotten,      // who was refused is not told
+  kRefusalForgotten,      // a refused request gets no answer
   kCancelAnswersTwice,    // a cancelled request is granted as well
   kWritersTogether,       // two threads of a node write at once
-  kPublishWithoutCredit,  // a version is written that the home has no room for
-  kPushWithoutCredit,     // a version is sent that the subscriber has no room for
-  kForgetLastVersion,     // a node without room is left without the last version
-  kBlockLeavesOut,        // a version is left out where every one was asked for
-  kForgetUnsent,          // a version makes room that somebody still must be sent
-  kCreditLost,            // the writer is not told of the room that it waits for
-  kCreditTwice,           // more versions are asked for than there is room for
-  kPartPassedOver,        // a version is not sent to who must hear of a part that it changes
-  kMissedUncounted,       // versions that were left out are not told
-  kWriteTwice,            // what may be written once is written again
-  kHintUnasked,          // a chunk changes its coherence, and only the node that may write is asked
-  kHintOpenScope,        // a chunk changes its coherence while somebody looks at it
-  kGoneOverUnnoticed,    // who looks at a pushed chunk takes its change for unfinished
-  kDeadStillAwaited,     // a yield is awaited from a node that has died
-  kDeadStillOwner,       // a node that has died stays owner
-  kLossUntold,           // a version that died is not told
-  kGoneUntold,           // whose home died is told to the first successor alone
-  kAnswerBeforeReports,  // a new home serves before all have reported
-  kRestoreOldest,        // the oldest copy that is left is taken
-  kOwnerForgotten,       // a new home takes an owner's copy for a shared one
-  kRequestNotRepeated,   // what the dead home was asked is not asked again
-  kDropBeforeServing,    // a copy is dropped before the new home has it
-  kFreeWhileRead,        // a version makes room while somebody looks at it
-  kTryWaitsBehind,       // a try waits until the home has served who came before
-  kReaderWaitsBehind,    // a reader of a pushed chunk waits for the next writer
-  kReaderWaitsAlong,     // the same, where the writer is of its own node
-  kPlacesUncounted,      // a node holds more versions than it has counted
-  kBarrierLeavesEarly,   // a thread leaves a barrier once it has come itself
-  kSignalFromNothing,    // a signal does not add to those before
-  kTakerForEver,         // a thread that took a version lets no other take the next
-  kTakerTellsNobody,     // who took a version keeps it from the other threads of its node
-  kLeaveWithCopies,      // who leaves keeps what it has
-  kLeaveUnheard,         // who leaves does not wait until its homes have all that it sent
-  kNewcomerUnheard,      // what a node sends before others are told that it joined is left
-  kRelayForgetsLast,     // a relay passes a version on to all nodes but the last
-  kRelayEndsUnheard,     // a home that a relay has asked to forget its versions does not
-  kRelayedOvertakes,     // what is relayed is taken before what its home sent earlier
-  kDeadStillHeard,       // what a node sends after others were told that it died is taken
-  kPlacedTwice,          // the second subscriber becomes the home of a chunk, too
-  kPlacementUntold,      // a new home of a name is not told where its chunk is
+  kPublishWithoutCredit,  // a version is written for which the home has no room
+  kPushWithoutCredit,     // a version is sent for which the subscriber has no room
+  kForgetLastVersion,     // a subscriber without room does not get the last version
+  kBlockLeavesOut,        // a version is left out though the subscriber asked for every one
+  kForgetUnsent,          // a version is forgotten that a subscriber must still be sent
+  kCreditLost,            // the writer is not notified of the room that it waits for
+  kCreditTwice,           // a subscriber asks for more versions than it has room for
+  kPartPassedOver,        // a version is not sent to a subscriber though it changes a part of its
+                          // range
+  kMissedUncounted,       // versions that were left out are not reported
+  kWriteTwice,            // a kOnce chunk is written again
+  kHintUnasked,           // a chunk changes its coherence, and only its owner is asked
+  kHintOpenScope,         // a chunk changes its coherence while a scope is open
+  kGoneOverUnnoticed,     // a node that has seen the pushed chunk still takes the change for
+                          // unfinished
+  kDeadStillAwaited,      // a yield is awaited from a node that has died
+  kDeadStillOwner,        // a node that has died stays owner
+  kLossUntold,            // a version that died is not reported
+  kGoneUntold,            // that a chunk died with its home is reported to the first successor only
+  kAnswerBeforeReports,   // a new home serves before all have reported
+  kRestoreOldest,         // the oldest bytes that are left are taken
+  kOwnerForgotten,        // a new home takes an owner's copy for a shared one
+  kRequestNotRepeated,    // questions to a dead home are not repeated
+  kDropBeforeServing,     // a copy is dropped before the new home has it
+  kFreeWhileRead,         // a version is discarded while a reader uses it
+  kTryWaitsBehind,        // a try waits until the home has served earlier requests
+  kReaderWaitsBehind,     // a reader of a pushed chunk waits for the next writer
+  kReaderWaitsAlong,      // the same, if the writer is on its own node
+  kPlacesUncounted,       // a node holds more versions than it has counted
+  kBarrierLeavesEarly,    // a thread leaves a barrier as soon as it has arrived itself
+  kSignalFromNothing,     // a signal does not add to those before
+  kTakerForEver,          // after a thread has taken a version, no other thread may take the next
+  kTakerTellsNobody,      // a thread that took a version does not notify the other threads of its
+                          // node
+  kLeaveWithCopies,       // a leaving node keeps its copies
+  kLeaveUnheard,          // a leaving node does not wait until its homes have everything that it
+                          // sent
+  kNewcomerUnheard,   // messages of a new node are dropped if they come before the view that has
+                      // it
+  kRelayForgetsLast,  // a relay passes a version on to all nodes but the last
+  kRelayEndsUnheard,  // a home ignores the request of a relay to forget its versions
+  kRelayedOvertakes,  // a relayed message is handled before what its home sent earlier
+  kDeadStillHeard,    // messages of a dead node are handled
+  kPlacedTwice,       // the second subscriber becomes the home of a chunk, too
+  kPlacementUntold,   // a new home of a name is not notified where its chunk is
   kCount,
 };
 
 #ifdef TERRANE_INSTRUMENTED
 using Instrumentation = InstrumentationOf<Mark, Mutant>;
-// Of the calling thread: each simulation runs on one.
+// One for each thread: a simulation runs on one.
 inline thread_local Instrumentation instrumentation;
 
 inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }

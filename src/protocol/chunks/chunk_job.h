@@ -15,13 +15,14 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// The machines of a job with a network in order; of the bytes only that they travel.
+// The machines of a job, with a network that keeps order. Messages carry data of the right length,
+// but no contents.
 class ChunkJob {
  public:
   static constexpr std::uint64_t kBytes = 8;
   static constexpr std::uint64_t kMostBytes = 1 << 16;  // of a version of a work stream
 
-  // clusters: by node; nullptr: there is one.
+  // clusters: the cluster of each node; nullptr: there is one.
   explicit ChunkJob(std::uint32_t nodes, std::uint32_t servers = 1,
                     std::uint64_t budget_bytes = 1 << 20, const std::uint32_t* clusters = nullptr,
                     std::uint64_t relay_bytes = 1 << 20)
@@ -38,7 +39,7 @@ class ChunkJob {
     }
   }
 
-  // One to each node for the chunks that are placed there; before anything else.
+  // Adds a node slot for each node, for chunks that are placed there. Called before anything else.
   void give_slots() {
     view_.names = static_cast<std::uint32_t>(view_.slots.size());
     for (NodeId node : view_.members) view_.slots.push_back({.home = node});
@@ -74,7 +75,7 @@ class ChunkJob {
       }
     }
   }
-  // How many messages there were.
+  // Returns how many messages there were.
   int deliver_all() {
     int count = 0;
     for (; !messages.empty(); ++count) {
@@ -85,7 +86,7 @@ class ChunkJob {
     return count;
   }
 
-  // What is under way to one node.
+  // Delivers the messages under way to one node.
   void deliver_to(NodeId node) {
     std::deque<Message> all;
     all.swap(messages);
@@ -105,7 +106,7 @@ class ChunkJob {
     deliver_all();
     return resumed.at(99).chunk;
   }
-  // The first makes it, the others come to know it.
+  // The first node creates the chunk, the others find it.
   ChunkId create(std::initializer_list<std::uint32_t> nodes, std::string_view name,
                  Coherence coherence) {
     ChunkId chunk = kNoChunk;
@@ -133,7 +134,7 @@ class ChunkJob {
     step(node, Subscribe{chunk, policy, window, WaiterId{97}});
     deliver_all();
   }
-  // Everybody learns at once.
+  // A node dies, and all others get the new view at once.
   void die(NodeId dead) {
     ++view_.epoch;
     std::erase(view_.members, dead);

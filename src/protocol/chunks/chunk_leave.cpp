@@ -1,4 +1,4 @@
-// A client's part when it leaves a job that goes on.
+// What a client does to leave a job that continues.
 #include <algorithm>
 #include <numeric>
 
@@ -17,8 +17,8 @@ void ChunkCache::leave(const Leave& event) {
   work_.leave();
 }
 
-// Nothing of ours is needed here any more once the homes have it: they are asked last of all, and
-// what comes from one node comes in its order.
+// This node may leave when the homes have everything that it sent. It asks them last of all:
+// messages of one node are handled in the order in which it sent them.
 void ChunkCache::go_on_leaving() {
   if (!leaves_) return;
   if (!rebuilding_.empty()) {
@@ -48,7 +48,7 @@ void ChunkCache::go_on_leaving() {
   leaves_.reset();
 }
 
-// False: something is still to be answered.
+// Evicts all copies. False: an answer has not come yet.
 bool ChunkCache::give_all_back() {
   if (mutant(Mutant::kLeaveWithCopies)) return true;
   bool all = true;

@@ -14,8 +14,8 @@ namespace chunks {
 using wire::ChunkKind;
 using wire::ChunkMessage;
 
-// Writes a step's effects into the host's buffer. What a node sends to itself, between its part as
-// a client and its part as a server, waits in a queue of its own until the step goes on.
+// Writes a step's effects into the host's buffer. What a node sends to itself, from its client to
+// its server or back, goes into the queue `own`, which the machine handles in the same step.
 class ChunkOutbox {
  public:
   explicit ChunkOutbox(NodeId self) : self_(self) {}
@@ -24,7 +24,7 @@ class ChunkOutbox {
   void set_epoch(std::uint32_t epoch) { epoch_ = epoch; }
   void set_clusters(const Clusters* clusters) { clusters_ = clusters; }
   NodeId self() const { return self_; }
-  // Whether what both get from here crosses a link.
+  // Whether messages from this node to both of these cross the same link.
   bool share_link(NodeId a, NodeId b) const {
     if (clusters_ == nullptr || std::max(a, b).value >= clusters_->nodes()) return false;
     return clusters_->together(a, b) && !clusters_->together(a, self_);
@@ -33,8 +33,8 @@ class ChunkOutbox {
   void send(NodeId to, ChunkMessage message, Bytes tail = {}) {
     put(to, message, tail, Place{}, false);
   }
-  // With the chunk's bytes as they are now; between the parts of one node they are copied where
-  // they have to be.
+  // The message, and the bytes of the chunk's buffer as they are now. Within one node they are
+  // copied only if they have to be.
   void send_data(NodeId to, ChunkMessage message, Place place = Place{},
                  std::uint64_t data_bytes = ~0ull) {
     put(to, message, {}, place, true, data_bytes);
@@ -60,7 +60,7 @@ class ChunkOutbox {
     });
     effects_->list.push_back(Provide{chunk, place, bytes});
   }
-  // Bytes that came with a message of `from`.
+  // Stores bytes that came with a message of `from`.
   void install(NodeId from, ChunkId chunk, Bytes bytes, Place place = Place{}) {
     if (from != self_) {
       effects_->list.push_back(Install{chunk, place, bytes});
@@ -71,7 +71,8 @@ class ChunkOutbox {
   void copy(ChunkId chunk, Place from, Place to) {
     effects_->list.push_back(CopyBytes{chunk, from, to});
   }
-  // At the step's end: what the node sent to itself may still have to be copied from there.
+  // Takes effect at the end of the step: what the node sent to itself may still have to be copied
+  // from this buffer.
   void discard(ChunkId chunk, Place place = Place{}) { leaving_.push_back({chunk, place}); }
   bool leaving(ChunkId chunk, Place place) const {
     return std::any_of(leaving_.begin(), leaving_.end(), [&](const Discard& discard) {
@@ -87,13 +88,13 @@ class ChunkOutbox {
   }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }
 
-  // What the node sent to itself, in order, and where its bytes are.
+  // What the node sent to itself, in order, and the buffer with its bytes.
   struct Own {
     std::vector<std::byte> message;
     Place place;
   };
   std::deque<Own> own;
-  Place own_place;  // of the message at hand
+  Place own_place;  // of the message of `own` that is being handled
 
  private:
   void put(NodeId to, ChunkMessage& message, Bytes tail, Place place, bool with_data,

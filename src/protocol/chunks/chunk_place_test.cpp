@@ -1,4 +1,4 @@
-// Chunks that have their home where their creator says.
+// Chunks whose home is where their creator chose.
 #include <gtest/gtest.h>
 
 #include "protocol/chunks/chunk_job.h"
@@ -12,7 +12,7 @@ class ChunkPlaceTest : public testing::Test {
  protected:
   ChunkPlaceTest() { job_.give_slots(); }
 
-  // What the thread is answered; kDied: nothing yet.
+  // The status with which the thread is resumed; kDied: it still waits.
   Status create(std::uint32_t node, std::uint32_t home, std::uint32_t waiter,
                 Unplaced unplaced = Unplaced::kTell) {
     job_.resumed.erase(waiter);
@@ -32,7 +32,7 @@ class ChunkPlaceTest : public testing::Test {
     return job_.resumed.at(waiter).chunk.value >> kSlotShift;
   }
 
-  ChunkJob job_{4, 2};  // the slots of nodes are from 2 on
+  ChunkJob job_{4, 2};  // node slots begin at 2
 };
 
 TEST_F(ChunkPlaceTest, TheFirstCreatorSaysWhereTheHomeIs) {

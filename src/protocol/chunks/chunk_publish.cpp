@@ -1,5 +1,4 @@
-// A home's part for pushed chunks: versions come from the one writer, and go to all nodes that
-// subscribed.
+// The home's side of pushed chunks: versions come from the one writer, and go to all subscribers.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_home.h"
@@ -13,7 +12,7 @@ bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   if (at == entries_.end()) return false;
   if (message.turn < 1 || message.turn > kMaxWindow) return false;
   Entry& entry = at->second;
-  if (entry.kept.empty()) {  // it has gone over already, and others have not
+  if (entry.kept.empty()) {  // this node has changed to the new coherence, and others have not
     if (entry.coherence_to_be() == Coherence::kInvalidate) return false;
     mark(Mark::kSubscribedEarly);
     for (const auto& [node, early] : entry.early)
@@ -30,7 +29,7 @@ bool ChunkHome::subscribe(NodeId from, const ChunkMessage& message) {
   subscriber.block = flag(message, wire::kBlockFlag);
   subscriber.credit = message.turn;
   subscriber.range = {message.version, message.bytes};
-  // Nothing was written before version 1.
+  // Version 0 was never written.
   subscriber.next = std::max<std::uint64_t>(1, entry.version);
   subscriber.late = entry.version > 0;
   subscriber.waiting = subscriber.late ? 1 : 0;
@@ -91,10 +90,10 @@ bool ChunkHome::credit(NodeId from, const ChunkMessage& message) {
     forget_pushed(ChunkId{message.chunk}, entry);
     return true;
   }
-  return true;  // it has unsubscribed
+  return true;  // the node has unsubscribed
 }
 
-// What the subscriber has room for: one after the other, or the newest.
+// Sends the versions that the subscriber has room for: one after the other, or the newest.
 void ChunkHome::push(ChunkId id, Entry& entry, Entry::Subscriber& subscriber) {
   if (subscriber.block) {
     push_all(id, entry, subscriber);
@@ -155,7 +154,8 @@ void ChunkHome::send_version(ChunkId id, const Entry& entry, const Entry::Kept& 
   if (subscriber.credit > 0) --subscriber.credit;
 }
 
-// Versions that everybody who must have them has been sent make room for others.
+// Forgets the versions that all subscribers with kBlock were sent, and credits the writer with the
+// room.
 void ChunkHome::forget_pushed(ChunkId id, Entry& entry) {
   if (entry.kept.empty()) return;
   std::uint64_t needed = entry.version;

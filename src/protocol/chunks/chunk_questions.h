@@ -10,7 +10,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// What threads of this node have asked homes and wait for, apart from scopes: chunks by name, and
+// Questions of this node's threads to homes, other than requests for scopes: chunks by name, and
 // changes of coherence. Also numbers all requests of the node.
 class ChunkQuestions {
  public:
@@ -28,7 +28,7 @@ class ChunkQuestions {
     WorkShape work = {};
     std::uint32_t home = kHomeByName;
     Create::Unplaced unplaced = Create::Unplaced::kTell;
-    std::uint32_t slot = 0;  // whose home was asked
+    std::uint32_t slot = 0;  // the slot whose home was asked
     NodeId asked = kNoNode;
   };
   struct Hinted {
@@ -44,17 +44,17 @@ class ChunkQuestions {
   void find(const Find& event);
   void hint(const Hint& event);
   // The question with this number; nullptr: no thread waits for it any more. Valid until the next
-  // call. An answered question is ended, which forgets it.
+  // call. end() forgets a question that was answered.
   const Named* named(std::uint32_t number) const;
   const Hinted* hinted(std::uint32_t number) const;
-  // The chunk is in another slot, whose home is asked from now on.
+  // The chunk is in another slot: asks the home of that slot.
   void ask_elsewhere(const Named& question, std::uint32_t slot);
   void end(const Named& question) { named_.erase(named_.begin() + (&question - named_.data())); }
   void end(const Hinted& question) {
     hinted_.erase(hinted_.begin() + (&question - hinted_.data()));
   }
-  // These slots have other homes, which are asked. What became of a name is asked from the start
-  // where the name's home is another. gone(chunk): it died with its home.
+  // These slots have new homes: repeats the questions to them. If the home of a name is new, the
+  // question for the name starts again there. gone(chunk): the chunk died with its home.
   template <typename Gone>
   void repeat(const std::vector<std::uint32_t>& moved, Gone gone);
 

@@ -1,5 +1,5 @@
-// A home's part when nodes die: it forgets them, and where it succeeds a home it makes the
-// directory anew from what the clients have.
+// What a home does when nodes die: it forgets them. If it succeeds a home, it rebuilds the
+// directory from the reports of the clients.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_home.h"
@@ -14,7 +14,7 @@ void ChunkHome::view_changed(std::uint32_t before) {
   for (NodeId node : members)
     if (!view_.has(node)) bury(node);
   bury_work();
-  for (const auto& [id, entry] : entries_)  // perhaps no client knows it
+  for (const auto& [id, entry] : entries_)  // perhaps no client knows the chunk
     tell_placement(ChunkId{id}, entry.name, view_, before, outbox_);
   for (std::uint32_t s = 0; s < view_.slots.size(); ++s) {
     const View::Slot& slot = view_.slots[s];
@@ -41,7 +41,7 @@ void ChunkHome::bury(NodeId dead) {
 
 void ChunkHome::bury(ChunkId id, Entry& entry, NodeId dead) {
   if (entry.works()) return;
-  // What some have gone over to, all must.
+  // If some nodes have changed to the new coherence, all have to: the request stays.
   std::erase_if(entry.queue, [&](const Entry::Request& r) { return r.node == dead && !r.begun; });
   std::erase_if(entry.early, [&](const auto& early) { return early.first == dead; });
   std::erase_if(entry.candidates, [&](const Entry::Candidate& c) { return c.node == dead; });
@@ -71,7 +71,8 @@ void ChunkHome::bury(ChunkId id, Entry& entry, NodeId dead) {
   }
 }
 
-// What it wrote and nobody else has is lost; of a pushed chunk that is nothing but an open scope.
+// What the owner wrote, and no other node has, is lost. Of a pushed chunk that is only an open
+// scope.
 void ChunkHome::owner_died(ChunkId id, Entry& entry) {
   entry.owner = kNoNode;
   if (entry.coherence != Coherence::kInvalidate) {
@@ -88,7 +89,7 @@ void ChunkHome::owner_died(ChunkId id, Entry& entry) {
   }
 }
 
-// ---- A slot that came here
+// ---- Slots that came here
 
 bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   auto at = rebuilds_.find(static_cast<std::uint32_t>(message.chunk >> 52));
@@ -109,11 +110,11 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
     return true;
   }
   if (works) return report_work(message, std::move(name));
-  // A node that has stepped back has what it had, though the chunk was to be pushed.
+  // A node that has stepped back reports the copy that it had before the change.
   auto reported = static_cast<Coherence>(message.coherence);
   bool changing = flag(message, wire::kChangingFlag);
   Coherence coherence = changing ? Coherence::kInvalidate : reported;
-  // Of two of one name the older is gone, which this node has not heard yet.
+  // Of two chunks of one name the older one is gone; the reporting node has not heard of that yet.
   std::uint64_t& known = names_.try_emplace(Name{at->first, name}, message.chunk).first->second;
   known = std::max(known, message.chunk);
   auto [place, fresh] = entries_.try_emplace(message.chunk);
@@ -128,7 +129,7 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
   } else if (entry.bytes != message.bytes) {
     return false;
   } else if (coherence != Coherence::kInvalidate) {
-    entry.coherence = coherence;  // versions that were pushed died with the home
+    entry.coherence = coherence;  // the pushed versions died with the home
   }
   if (changing && reported != Coherence::kInvalidate) entry.begun = reported;
   entry.version = std::max(entry.version, message.version);
@@ -143,7 +144,8 @@ bool ChunkHome::report(NodeId from, const ChunkMessage& message, Bytes tail) {
 bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
   auto slot = static_cast<std::uint32_t>(message.chunk);
   auto at = rebuilds_.find(slot);
-  if (at == rebuilds_.end()) {  // a guest does not know of a node that it left with nothing placed
+  if (at == rebuilds_.end()) {  // a guest may report to a node slot that was not rebuilt: its node
+                                // left with no chunk placed there
     outbox_.send(from, {.kind = ChunkKind::kServing, .chunk = slot});
     return true;
   }
@@ -161,7 +163,7 @@ bool ChunkHome::report_end(NodeId from, const ChunkMessage& message) {
 void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   mark(Mark::kRebuilt);
   for (const auto& [id, gone] : rebuild.gone) {
-    // Where some know that it is gone it is so for all.
+    // If some nodes know that the chunk is gone, it is gone for all.
     if (auto at = entries_.find(id); at != entries_.end()) {
       mark(Mark::kRebuiltGoneForAll);
       at->second.coherence = Coherence::kUpdate;
@@ -209,8 +211,8 @@ void ChunkHome::complete(std::uint32_t slot, Rebuild& rebuild) {
   tell_serving(slot);
 }
 
-// The node with the last version: the owner, or any sharer. Where both are gone, older bytes are
-// the best there is, under a version that nobody has seen.
+// Finds the nodes with the last version: the owner, or any sharer. If there is neither, older bytes
+// are taken, under a version number that no node has seen.
 void ChunkHome::settle(ChunkId id, Entry& entry) {
   std::vector<Entry::Candidate>& all = entry.candidates;
   auto newer = [](const auto& a, const auto& b) {
@@ -229,7 +231,7 @@ void ChunkHome::settle(ChunkId id, Entry& entry) {
   std::sort(entry.sharers.begin(), entry.sharers.end());
   if (entry.owner != kNoNode) {
     mark(Mark::kRebuiltFromOwner);
-    entry.sharers.clear();  // there are none, unless somebody reports what is not so
+    entry.sharers.clear();  // there are none, unless a report is wrong
   } else if (!entry.sharers.empty()) {
     mark(Mark::kRebuiltFromSharer);
     std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
@@ -244,14 +246,14 @@ void ChunkHome::settle(ChunkId id, Entry& entry) {
   if (entry.owner == kNoNode) fetch(id, entry);
 }
 
-// ---- Bytes that others have
+// ---- Bytes that other nodes have
 
 void ChunkHome::fetch(ChunkId id, Entry& entry) {
   if (entry.candidates.empty()) {
     restore_nothing(id, entry);
     return;
   }
-  // Those that had the last version have died since they reported.
+  // The nodes that had the last version have died since they reported.
   if (!entry.restored && entry.candidates.front().version < entry.version) {
     ++entry.version;
     entry.restored = true;
@@ -289,10 +291,10 @@ void ChunkHome::fetched(ChunkId id, Entry& entry, NodeId from, const ChunkMessag
 
 void ChunkHome::restore_nothing(ChunkId id, Entry& entry) {
   mark(Mark::kRebuiltFromNothing);
-  // Sharers that died after they reported may have been the last to know.
+  // Sharers that died after they reported may have been the last nodes with this version.
   if (!entry.restored) ++entry.version;
   entry.sharers.clear();
-  outbox_.discard(id);  // what this node's client has dropped may still lie there
+  outbox_.discard(id);  // bytes that this node's client has dropped may still be there
   outbox_.provide(id, entry.bytes);
   entry.valid = true;
   entry.restored = false;
@@ -301,7 +303,8 @@ void ChunkHome::restore_nothing(ChunkId id, Entry& entry) {
   tell_serving(static_cast<std::uint32_t>(id.value >> 52));
 }
 
-// The home can do without its reporters' copies once nothing is still to be fetched.
+// Notifies the reporters that their copies are not needed any more, once no bytes have to be
+// fetched.
 void ChunkHome::tell_serving(std::uint32_t slot) {
   auto at = rebuilds_.find(slot);
   if (at == rebuilds_.end() || !at->second.awaited.empty()) return;

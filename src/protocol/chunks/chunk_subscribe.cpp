@@ -1,5 +1,5 @@
-// A client's part for pushed chunks: versions in buffers of their own, those that it writes and
-// those that come because it subscribed.
+// The client's side of pushed chunks: versions in buffers of their own, written by this node or
+// received by subscription.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -48,7 +48,7 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
     message.seen = wrote.offset;
     message.bytes = wrote.bytes;
     outbox_.send_data(home_of(id, view_), message, copy.writing);
-    if (copy.coherence == Coherence::kOnce) {  // nobody writes it any more
+    if (copy.coherence == Coherence::kOnce) {  // no scope writes it any more
       copy.state = State::kInvalid;
       copy.credit = 0;
     }
@@ -71,10 +71,10 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     copy.version = message.version;
   }
   if (data && message.version < copy.seen) {
-    mark(Mark::kSnapshotTooOld);  // it was asked for before this node wrote; it asks again
+    mark(Mark::kSnapshotTooOld);  // it was requested before this node wrote; the node asks again
   } else if (data && !copy.held.empty() && !copy.held.back().received() &&
              copy.held.back().version == message.version) {
-    mark(Mark::kSnapshotTwice);  // the other request brought it
+    mark(Mark::kSnapshotTwice);  // it came with the other request
   } else if (data) {
     Place place = copy.free_place(id, outbox_);
     outbox_.provide(id, copy.bytes, place);
@@ -94,12 +94,12 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
 
 // ---- Buffers
 
-// Gives up the buffers that nobody will look at, and tells the home of the room.
+// Discards the buffers that no thread will read, and returns the credit to the home.
 void ChunkCache::tidy(ChunkId id, Copy& copy) {
   std::uint64_t newest = 0;
   for (const Copy::Held& held : copy.held)
     if (held.received()) newest = std::max(newest, held.version);
-  bool base = false;  // what the next version may begin from is kept once
+  bool base = false;  // the version from which the next one may begin is kept once
   for (std::size_t i = copy.held.size(); i-- > 0;) {
     const Copy::Held& held = copy.held[i];
     bool is_base = copy.state == State::kExclusive && held.version == copy.version && !base;
@@ -119,7 +119,7 @@ void ChunkCache::tidy(ChunkId id, Copy& copy) {
 bool ChunkCache::credited(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
   if (!copy || message.turn > kMaxWindow) return false;
-  if (copy->state != State::kExclusive) return true;  // it was for the right that was given up
+  if (copy->state != State::kExclusive) return true;  // of a right that was given up
   copy->credit = std::min(copy->credit + message.turn, kMaxWindow);
   pump(ChunkId{message.chunk}, *copy);
   return true;
@@ -192,7 +192,7 @@ bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
   Copy* copy = find_copy(message.chunk);
   if (!copy) return false;
   ChunkId id{message.chunk};
-  if (!copy->subscribed || copy->number != message.request) return true;  // ended meanwhile
+  if (!copy->subscribed || copy->number != message.request) return true;  // it has ended
   bool own = from == outbox_.self();
   bool early = copy->at_home == 0 && !mutant(Mutant::kPushWithoutCredit);
   std::uint64_t last = copy->taken;

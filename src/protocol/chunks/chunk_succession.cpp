@@ -1,4 +1,4 @@
-// A client's part when homes die: what it tells their successors, and what it asks them again.
+// What a client does when homes die: it reports to their successors, and repeats its questions.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -38,7 +38,7 @@ void ChunkCache::view_changed(std::uint32_t before) {
   }
 }
 
-// What the dead home was asked, had asked, or was sent is as if it had not been.
+// Forgets what the dead home was asked, had asked, or was sent.
 void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   bool told = copy.gone;
   if (copy.half && copy.pushed()) step_back(id, copy);
@@ -52,8 +52,9 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   }
   if (!copy.has_bytes && !copy.pushed()) memory_.release(id, copy);
   if (copy.state == State::kExclusive && !copy.pushed()) copy.state = State::kModified;
-  if (own(id) && !copy.pushed()) memory_.shrink(copy, 0);  // it is the home's memory now
-  // Whoever was told of it may have died before it told anybody, or all.
+  if (own(id) && !copy.pushed()) memory_.shrink(copy, 0);  // it is the memory of the home now
+  // A node reports to each successor that the chunk is gone: a former home may have died before it
+  // had notified all nodes.
   bool serves =
       std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) == rebuilding_.end();
   if (told && mutant(Mutant::kGoneUntold)) return;
@@ -69,7 +70,7 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(copy.name)));
 }
 
-// Its versions were at the home; open scopes may still look at what is here.
+// The versions were at the home, and died with it. Open scopes may still use the buffers here.
 void ChunkCache::lose_pushed(ChunkId id, Copy& copy) {
   copy.gone = true;
   copy.state = State::kInvalid;
@@ -84,8 +85,8 @@ void ChunkCache::lose_pushed(ChunkId id, Copy& copy) {
   tidy(id, copy);
 }
 
-// The home died while the chunk went over to another coherence, as some knew and we did not. Scopes
-// that are open look at what is here until they end.
+// The home died while the chunk changed its coherence: other nodes knew that all had changed, this
+// one did not. Open scopes use the copy until they end.
 bool ChunkCache::is_gone(const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
   if (!copy || copy->gone || copy->pushed()) return true;

@@ -1,4 +1,4 @@
-// A client's part when it gives copies up: because a home asks for them, or for their memory.
+// How a client gives up copies: because a home recalls them, or because it needs their memory.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -9,7 +9,7 @@ namespace chunks {
 
 using wire::RecallMode;
 
-// ---- Asked for
+// ---- Recalls
 
 bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
   Copy* copy = find_copy(message.chunk);
@@ -19,7 +19,8 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
   ChunkId id{message.chunk};
   Copy::Due due{static_cast<RecallMode>(message.mode), message.turn,
                 static_cast<Coherence>(message.coherence)};
-  if (!copy && due.mode == RecallMode::kEnd) {  // all are asked, also who never heard of the chunk
+  if (!copy && due.mode == RecallMode::kEnd) {  // all nodes are asked, also those that do not know
+                                                // the chunk
     ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = message.mode, .chunk = id.value};
     answer.turn = message.turn;
     outbox_.send(from, answer);
@@ -89,7 +90,8 @@ void ChunkCache::drop(ChunkId chunk) {
   wake_starved();
 }
 
-// What was not written goes at once, what was is kept until it is at the home.
+// A copy that was not written is dropped at once; the bytes of a written one are kept until they
+// are at the home.
 void ChunkCache::evict(ChunkId id, Copy& copy) {
   if (copy.state == State::kInvalid) {
     memory_.release(id, copy);
@@ -126,7 +128,7 @@ bool ChunkCache::evicted(const ChunkMessage& message) {
 ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
   std::uint64_t more = CopyMemory::missing(copy, own(id));
   if (!memory_.has(more) && copy.pushed() && copy.has_bytes) {
-    memory_.forget_bytes(id, copy);  // they may not be needed, and this is
+    memory_.forget_bytes(id, copy);  // those bytes may not be needed, but this memory is
     return make_room(id, copy);
   }
   return make_room(copy, more);
@@ -160,7 +162,7 @@ void ChunkCache::wake_starved() {
   work_.memory_freed();
 }
 
-// Of work streams.
+// Memory for work streams.
 ChunkCache::Room ChunkCache::reserve(ChunkId chunk, std::uint64_t bytes) {
   return make_room(copies_.at(chunk.value), bytes);
 }

@@ -8,20 +8,20 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// Counts the memory of a node's copies against its budget, and gives back what a copy does not
-// need. A copy in the home's own memory costs nothing.
+// Counts the memory of a node's copies against its budget, and frees what a copy does not need. A
+// copy in the memory of a home on the same node costs nothing.
 class CopyMemory {
  public:
   CopyMemory(std::uint64_t budget_bytes, ChunkOutbox& outbox)
       : budget_bytes_(budget_bytes), outbox_(outbox) {}
 
   std::uint64_t used_bytes() const { return used_bytes_; }
-  // Whether there are so many bytes more; whether there will be once evictions are over.
+  // Whether `more` bytes are free; whether they will be when evictions have ended.
   bool has(std::uint64_t more) const { return budget_bytes_ - used_bytes_ >= more; }
   bool will_have(std::uint64_t more) const {
     return budget_bytes_ - used_bytes_ + leaving_bytes_ >= more;
   }
-  // What the copy needs beyond what is counted for it. own: its home is here.
+  // Bytes that the copy needs beyond those that are counted for it. own: its home is on this node.
   static std::uint64_t missing(const ChunkCopy& copy, bool own) {
     std::uint64_t wanted = own ? 0 : copy.bytes;
     if (copy.pushed()) {
@@ -39,21 +39,21 @@ class CopyMemory {
     used_bytes_ -= copy.counted - needed;
     copy.counted = needed;
   }
-  // Room that was set aside for a subscription is free.
+  // Frees the room that was reserved for a subscription.
   void recount(ChunkCopy& copy) {
     std::uint64_t wanted = copy.bytes * (ChunkCopy::kOwnPlaces + (copy.has_bytes ? 1u : 0u));
     for (const ChunkCopy::Held& held : copy.held)
       if (!held.written) wanted += copy.bytes;
     if (wanted < copy.counted) shrink(copy, wanted);
   }
-  // Of a pushed chunk: the bytes from before it was one.
+  // Frees the bytes that a pushed chunk had before it was pushed.
   void forget_bytes(ChunkId id, ChunkCopy& copy) {
     if (!copy.has_bytes) return;
     copy.has_bytes = false;
     outbox_.discard(id);
     shrink(copy, copy.counted - copy.bytes);
   }
-  // The copy's memory goes.
+  // Frees all memory of the copy.
   void release(ChunkId id, ChunkCopy& copy) {
     if (copy.pushed()) forget_bytes(id, copy);
     copy.has_bytes = false;
@@ -62,7 +62,7 @@ class CopyMemory {
     if (copy.counted > 0 && !copy.pushed()) outbox_.discard(id);
     shrink(copy, 0);
   }
-  // Written bytes are on their way to the home, and kept until they are there.
+  // Written bytes are sent to the home, and kept until they are there.
   void begin_eviction(ChunkCopy& copy) {
     copy.evicting = true;
     leaving_bytes_ += copy.counted;
@@ -71,7 +71,7 @@ class CopyMemory {
     copy.evicting = false;
     leaving_bytes_ -= copy.counted;
   }
-  // used: of all copies together, as counted.
+  // used: the sum of `counted` of all copies.
   void check_invariants(std::uint64_t used) const {
     TERRANE_CHECK(used == used_bytes_ && used <= budget_bytes_, "copies stay within the budget");
   }
@@ -79,7 +79,7 @@ class CopyMemory {
  private:
   std::uint64_t budget_bytes_;
   std::uint64_t used_bytes_ = 0;
-  std::uint64_t leaving_bytes_ = 0;  // of it, evicted and not yet at their homes
+  std::uint64_t leaving_bytes_ = 0;  // part of used_bytes_: evicted, and not yet at the homes
   ChunkOutbox& outbox_;
 };
 

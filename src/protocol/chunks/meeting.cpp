@@ -31,7 +31,7 @@ MeetingCount::Next MeetingCount::next(std::uint64_t target) {
   return Next::kTake;
 }
 
-// What comes may be older than what a thread of this node has left.
+// The version may be older than a count that a thread of this node has written.
 bool MeetingCount::took(const MeetingWords* words) {
   taking_ = mutant(Mutant::kTakerForEver);
   if (words != nullptr) {

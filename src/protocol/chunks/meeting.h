@@ -8,36 +8,37 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// A barrier or a signal is a count in a pushed chunk: a thread that comes adds one under a scope
-// that reads and writes, and a waiting thread takes versions until the count is high enough. A lock
-// is such a scope of a chunk of its own, and nothing more.
+// A barrier or a signal is a count in a pushed chunk. A thread that arrives or signals adds one in
+// a scope that reads and writes; a waiting thread takes versions until the count is high enough. A
+// lock is only such a scope of a chunk of its own.
 
-// What the chunk holds.
+// The contents of the chunk.
 struct MeetingWords {
   std::uint64_t count = 0;
-  std::uint64_t parties = 0;  // of a barrier
+  std::uint64_t parties = 0;  // threads of a barrier
 };
 
 struct Arrival {
-  bool agrees;           // the barrier is one of so many; else nothing has changed
-  std::uint64_t target;  // the count at which all have come
+  bool agrees;           // the barrier has this number of threads; if not, nothing has changed
+  std::uint64_t target;  // the count at which all threads have arrived
 };
-// A thread comes to a barrier of `parties` (at least 1).
+// A thread arrives at a barrier of `parties` threads (at least 1).
 Arrival arrive(MeetingWords& words, std::uint64_t parties);
-// One signal more; answers how many there are.
+// Adds one signal; returns how many there are.
 std::uint64_t give_signal(MeetingWords& words);
 
-// What a node knows of a count. Of its threads that wait one takes versions, and tells the others.
+// What a node knows of a count. One of its waiting threads takes versions, and notifies the others.
 // The caller excludes other threads.
 class MeetingCount {
  public:
-  // kTake: the thread is to take a version, and then to call took. kWait: until it is told.
+  // kTake: the thread has to take a version, and then to call took(). kWait: it waits until it is
+  // notified.
   enum class Next : std::uint8_t { kDone, kTake, kWait };
   Next next(std::uint64_t target);
-  // The thread that was to take has done so; `words` is nullptr where none came. True: all that
-  // wait are to be told, and ask for what is next.
+  // The thread that had to take a version returns; `words`: nullptr if none came. True: the caller
+  // has to notify all waiting threads, which call next() again.
   bool took(const MeetingWords* words);
-  // A thread of this node has left this count behind. True: as above.
+  // A thread of this node has written this count. True: as in took().
   bool learn(std::uint64_t count);
 
   std::uint64_t seen() const { return seen_; }

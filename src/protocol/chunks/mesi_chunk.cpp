@@ -31,7 +31,7 @@ bool to_server(const ChunkMessage& message) {
   }
 }
 
-// To the home of a work stream, which is any node.
+// Whether the message is for the home of a work stream, which can be any node.
 bool to_work_home(ChunkKind kind) {
   return (kind >= ChunkKind::kWorkWriter && kind <= ChunkKind::kWorkStopped) ||
          kind == ChunkKind::kWorkLeave;
@@ -99,8 +99,8 @@ void MesiChunk::received_here(const Received& event, Effects& out) {
     outbox_.malformed(event.from);
 }
 
-// What comes from a view that this node has not been told of waits for it, and whatever that node
-// sends next waits behind.
+// A message from a view that this node does not have yet waits for that view. Later messages of its
+// sender wait behind it.
 void MesiChunk::received(NodeId from, Bytes bytes, Bytes data) {
   ChunkMessage message;
   Bytes head = bytes;
@@ -137,7 +137,8 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
   } else if (from_work_home(message.kind)) {
     good = cache_.work().received(from, message, bytes);
   } else if (known && message.epoch < view_.slots[slot].since) {
-    // Nobody asks a new home before it knows of it, and the old one is dead.
+    // The message was for the former home, which is dead: no node asks a new home before it knows
+    // the view.
   } else if (to_server(message)) {
     good = known && view_.slots[slot].home == config_.self && home_.received(from, message, bytes);
   } else if (message.kind == ChunkKind::kPlaced) {

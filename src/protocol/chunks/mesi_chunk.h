@@ -11,23 +11,23 @@ namespace chunks {
 
 struct MesiConfig {
   NodeId self;
-  std::uint64_t budget_bytes = 1ull << 30;  // of copies whose home is elsewhere
-  std::uint64_t home_bytes = 1ull << 30;    // of chunks created with their home here
-  std::uint64_t relay_bytes = 1ull << 28;   // ... of these, of versions that a relay keeps
-  // Of the job; nullptr: one cluster, or nodes may die or join. Outlives the machine.
+  std::uint64_t budget_bytes = 1ull << 30;  // for copies whose home is on another node
+  std::uint64_t home_bytes = 1ull << 30;    // for chunks whose home is here
+  std::uint64_t relay_bytes = 1ull << 28;   // part of home_bytes: for versions that a relay keeps
+  // The clusters of the job; nullptr: there is one, or nodes may die or join. Outlives the machine.
   const Clusters* clusters = nullptr;
 };
 
-// A node's machine for chunks: client, and server of the slots that the view gives it. One event
-// in, effects out; never blocks. The host calls it under one mutex, tells it the view first, and
-// performs the effects before the next step. Protocol: docs/design/chunks.md.
+// A node's machine for chunks: client, and server of the slots that the view assigns to it. It
+// takes one event and returns effects; it never blocks. The host calls it under one mutex, passes
+// the view first, and performs the effects before the next step. Protocol: docs/design/chunks.md.
 class MesiChunk {
  public:
   explicit MesiChunk(const MesiConfig& config);
   MesiChunk(const MesiChunk&) = delete;
 
   void step(const Event& event, Effects& out);
-  // When Elapsed is next of use; kNever: not at all.
+  // When the host has to pass Elapsed next; kNever: not at all.
   std::uint64_t next_deadline_ns() const { return cache_.next_deadline_ns(); }
 
   const View& view() const { return view_; }
@@ -54,7 +54,7 @@ class MesiChunk {
   ChunkCache cache_;
   Relays relays_{config_.self, config_.clusters, view_, home_, config_.relay_bytes};
   std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
-  std::deque<std::vector<std::byte>> spent_;  // whose bytes this step's effects may name
+  std::deque<std::vector<std::byte>> spent_;  // messages whose bytes this step's effects may name
 };
 
 }  // namespace chunks

@@ -1,4 +1,4 @@
-// Scopes, tries, deadlines, deaths and departures.
+// Scopes, tries, deadlines, and nodes that die or leave.
 #include <gtest/gtest.h>
 
 #include "protocol/chunks/chunk_job.h"
@@ -6,7 +6,7 @@
 namespace terrane::protocol::chunks {
 namespace {
 
-// Who has left is no dead one: nothing of it is missed.
+// A node that has left is not a dead one: nothing of it is lost.
 TEST(MesiChunkTest, WhoLeavesGivesBackWhatItWroteAndNothingIsLost) {
   ChunkJob job(3);
   ChunkId chunk = job.create(0, "shared", Coherence::kInvalidate);

@@ -82,7 +82,7 @@ void Placements::answer_finders(const std::string& name, const Placement& placem
   });
 }
 
-// The home of the name before has died.
+// The former home of the name has died.
 bool Placements::named(const ChunkMessage& message, Bytes tail) {
   std::string name(reinterpret_cast<const char*>(tail.data()), tail.size());
   if (tail.empty() || tail.size() > kMaxNameBytes || slot_of(name, view_) != message.chunk ||

@@ -17,34 +17,36 @@ struct Finder {
   std::string name;
   NodeId node;
   std::uint32_t number = 0;  // of the node's request
-  bool placed = false;       // waits for a home as well
+  bool placed = false;       // waits until the chunk has a home, too
 };
 
-// What the home of a name knows while it has no chunk of that name itself. Owns the placements: in
-// the slot of which node the chunk of a name has its home; and the finds that wait for the name to
-// be created or placed.
+// What the home of a name knows while it is not home of the chunk itself. Owns the placements: for
+// each name the node slot in which its chunk has its home. Owns the finds that wait until the name
+// is created or placed.
 class Placements {
  public:
   Placements(const View& view, ChunkOutbox& outbox) : view_(view), outbox_(outbox) {}
 
-  // A find of a name whose home is here, to be answered here if the chunk is placed, or is being
-  // placed by this find. has_chunk: a chunk of the name has its home in the name's slot. False:
-  // the chunk is not placed, and will not be.
+  // A find of a name whose home is here. True: it was answered, or waits, because the chunk is
+  // placed, or this find places it. False: the chunk has no placement, and this find makes none.
+  // has_chunk: the chunk has its home in the slot of its name.
   bool find(NodeId from, const ChunkMessage& message, const std::string& name, bool has_chunk);
-  // A node tells where a chunk is, as the home of the name before has died. False: malformed.
+  // A node reports where a chunk is, because the former home of the name has died. False:
+  // malformed.
   bool named(const ChunkMessage& message, Bytes tail);
-  // The finder waits for the name to be created or placed.
+  // The finder waits until the name is created or placed.
   void await(Finder finder) { finders_.push_back(std::move(finder)); }
-  // Takes out the finders of a name that has been created here, in the order in which they came.
+  // Removes and returns the finders of a name that has been created here, in the order in which
+  // they came.
   std::vector<Finder> take_finders(const std::string& name);
   void forget_finders(NodeId dead);
 
  private:
-  // As the first creator said.
+  // Where a chunk is placed, as its first creator chose.
   struct Placement {
     static constexpr std::uint32_t kNowhere = ~0u;
     std::uint32_t slot = kNowhere;
-    std::uint64_t bytes = 0;  // this and the coherence while it is nowhere
+    std::uint64_t bytes = 0;  // size and coherence, while it has no slot
     Coherence coherence = Coherence::kInvalidate;
   };
 
@@ -58,8 +60,8 @@ class Placements {
   std::vector<Finder> finders_;
 };
 
-// Where the home of the name has died since view `before`, its successor hears in which slot the
-// chunk is, if that is not the name's own.
+// If the home of the name has died since view `before`, and the chunk is not in the slot of its
+// name, reports its slot to the new home of the name.
 void tell_placement(ChunkId chunk, const std::string& name, const View& view, std::uint32_t before,
                     ChunkOutbox& outbox);
 

@@ -1,4 +1,4 @@
-// Versions that go to subscribers.
+// Pushed chunks: versions that go to subscribers.
 #include <gtest/gtest.h>
 
 #include "protocol/chunks/chunk_job.h"
@@ -12,7 +12,7 @@ TEST(PushedChunkTest, AReaderOfAPushedChunkDoesNotWaitForWriters) {
   job.write(1, chunk);
   job.open(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
-  job.open(2, chunk, Mode::kWrite, 2);  // waits for the first
+  job.open(2, chunk, Mode::kWrite, 2);  // waits for the first writer
   job.deliver_all();
   EXPECT_FALSE(job.resumed.contains(2));
   job.open(3, chunk, Mode::kRead, 3);
@@ -45,7 +45,7 @@ TEST(PushedChunkTest, NorForAWriterOfItsOwnNodeThatWaits) {
 TEST(PushedChunkTest, ATryToWriteDoesNotWaitForReadersThatHoldAllBuffers) {
   ChunkJob job(3);
   ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
-  for (std::uint32_t reader = 10; reader < 12; ++reader) {  // of two versions
+  for (std::uint32_t reader = 10; reader < 12; ++reader) {  // of two different versions
     job.write(1, chunk);
     job.deliver_all();
     if (reader == 11) {
@@ -60,7 +60,7 @@ TEST(PushedChunkTest, ATryToWriteDoesNotWaitForReadersThatHoldAllBuffers) {
   }
   job.write(1, chunk);
   job.deliver_all();
-  job.open(2, chunk, Mode::kReadWrite, 1, Wait::kTry);  // the version to begin from is the third
+  job.open(2, chunk, Mode::kReadWrite, 1, Wait::kTry);  // needs a third version to begin from
   job.deliver_all();
   ASSERT_TRUE(job.resumed.contains(1));
   EXPECT_EQ(job.resumed.at(1).status, Status::kBusy);
@@ -80,7 +80,7 @@ TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
   int count = 0;
   for (const ChunkJob::Message& message : job.messages) count += message.bytes.size() > 48;
   EXPECT_EQ(count, 1);              // the version goes to its home
-  EXPECT_LE(job.deliver_all(), 3);  // and on to the subscriber, beside the writer's credit
+  EXPECT_LE(job.deliver_all(), 3);  // and to the subscriber; besides, credit to the writer
 }
 
 TEST(PushedChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
@@ -167,7 +167,7 @@ TEST(PushedChunkTest, WhatWasLeftOutOfAPartIsCountedAndItsChangesAreTold) {
     return job.resumed.at(2);
   };
   write({0, 1});  // sent
-  write({1, 1});  // sent: the window and one
+  write({1, 1});  // sent: the window and one version more
   for (Range wrote : {Range{2, 1}, Range{5, 1}, Range{3, 2}, Range{7, 1}}) write(wrote);
   EXPECT_EQ(take().version, 1u);
   job.close(2, chunk, Mode::kRead, 2);
@@ -217,7 +217,7 @@ TEST(PushedChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
   ASSERT_TRUE(job.opened(1));
   job.close(2, chunk, Mode::kWrite, 1);
   job.deliver_all();
-  for (int tries = 0; tries < 4; ++tries) {  // until there is room for no more
+  for (int tries = 0; tries < 4; ++tries) {  // until there is no more room
     job.open(1, chunk, Mode::kWrite, 1, Wait::kTry);
     job.deliver_all();
     ASSERT_TRUE(job.resumed.contains(1)) << "a try waits";
@@ -229,7 +229,7 @@ TEST(PushedChunkTest, ATryToWriteWhatIsPushedAsksForTheRight) {
 }
 
 TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
-  ChunkJob job(3, 1, 3 * ChunkJob::kBytes);  // as much as one pushed chunk takes
+  ChunkJob job(3, 1, 3 * ChunkJob::kBytes);  // as much as one pushed chunk needs
   ChunkId dirty = job.create(2, "dirty", Coherence::kInvalidate);
   ChunkId chunk = job.create({1, 2}, "a", Coherence::kUpdate);
   job.write(1, chunk);
@@ -238,7 +238,7 @@ TEST(PushedChunkTest, ATryIsAskedForBeforeWhoWaitsForMemoryToo) {
   job.open(1, chunk, Mode::kWrite, 1);
   job.deliver_all();
   ASSERT_TRUE(job.opened(1));
-  job.open(2, chunk, Mode::kWrite, 2);  // waits until what is dirty has left
+  job.open(2, chunk, Mode::kWrite, 2);  // waits until the dirty copy has been evicted
   job.open(2, chunk, Mode::kRead, 3, Wait::kTry);
   job.deliver_all();
   EXPECT_TRUE(job.opened(3)) << "an older version";
@@ -258,7 +258,7 @@ TEST(PushedChunkTest, ReadersOfTwoVersionsAndTwoWrittenOnesFitWhatIsCounted) {
       job.write(1, chunk);
       job.deliver_all();
     }
-    job.open(2, chunk, Mode::kRead, reader++);  // and looks on
+    job.open(2, chunk, Mode::kRead, reader++);  // and keeps its scope open
     job.deliver_all();
     if (round == 0) continue;
     job.open(2, chunk, Mode::kReadWrite, 1);

@@ -38,7 +38,7 @@ Send message_to(NodeId to, const ChunkMessage& message, Bytes tail, Effects& eff
 
 NodeId Relays::relay_of(std::uint32_t cluster) const {
   NodeId first = kNoNode;
-  for (std::uint32_t s = 0; s < view_.name_slots(); ++s) {  // the others' homes may leave
+  for (std::uint32_t s = 0; s < view_.name_slots(); ++s) {  // the homes of node slots may leave
     NodeId server = view_.slots[s].home;
     if (clusters_->of(server) == cluster && (first == kNoNode || server.value < first.value))
       first = server;
@@ -52,7 +52,7 @@ bool Relays::goes_by_relay(const Send& send, const ChunkMessage& head) const {
 }
 
 void Relays::send(Effects& effects) {
-  // The effect where it is a message to another cluster; nullptr otherwise.
+  // The effect, if it is a message to another cluster; otherwise nullptr.
   auto to_far = [&](const Effect& effect) {
     const auto* one = std::get_if<Send>(&effect);
     return one != nullptr && is_far(one->to) ? one : nullptr;
@@ -69,7 +69,7 @@ void Relays::send(Effects& effects) {
     }
     ChunkMessage head = head_of(effects, *one);
     if (head.kind == ChunkKind::kRelayFull || head.kind == ChunkKind::kRelayEnd) {
-      list.push_back(*one);  // in no order with what is for the machine
+      list.push_back(*one);  // for the relay, not for the machine: needs no order
       continue;
     }
     if (!goes_by_relay(*one, head)) {
@@ -98,7 +98,7 @@ void Relays::send(Effects& effects) {
   effects.list = std::move(list);
 }
 
-// A message goes to the node at once; what was relayed to it before comes first.
+// A message goes directly to the node. The mark before it says what was relayed earlier.
 void Relays::note_direct(NodeId to, Effects& effects, std::vector<Effect>& list) {
   Sent& sent = sent_[to.value];
   if (sent.marked < sent.relayed) {
@@ -237,8 +237,8 @@ void Relays::drop_oldest(Keeping& keeping) {
   keeping.versions.pop_front();
 }
 
-// Of the chunks that were pushed least recently: their homes may count on what is here until they
-// have heard. What does not fit is not counted until then.
+// Asks homes to forget the chunks that were pushed least recently. Until a home has answered it may
+// rely on what is kept here, so bytes that do not fit are kept without being counted.
 void Relays::make_room(std::uint64_t bytes, Effects& effects) {
   for (std::uint64_t room = 0; room < bytes;) {
     std::map<std::uint64_t, Keeping>::iterator least = kept_.end();
@@ -300,7 +300,7 @@ bool Relays::relayed(NodeId from, Bytes message, const Handle& handle) {
   return true;
 }
 
-// What came at once; behind what was relayed before it.
+// A direct message; it waits for what was relayed before it.
 void Relays::direct(NodeId from, Bytes message, Bytes data, const Handle& handle) {
   Came& came = came_[from.value];
   bool waits = !came.early.empty() || came.relayed < came.marked;

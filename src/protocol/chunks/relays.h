@@ -15,22 +15,22 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// A version of a pushed chunk crosses the link to another cluster once, where several nodes there
-// subscribed: the home sends it to the cluster's relay, which passes it on, and keeps the last few
-// for subscribers that have room for it later. The relay is the first server of the cluster, since
-// servers stay until the job ends. What it keeps is counted in its memory as a server. Where that
-// is full, it has homes forget what it keeps of the chunks that were pushed least recently. Only
-// where no node dies or joins. Owns what keeps the messages
-// of a pair of nodes in order, of which some come by the relay and others at once: each relayed
-// message says how many came before it, and a message that follows relayed ones has a kRelayMark
-// before it.
+// Sends a version of a pushed chunk over the link to another cluster once, even if several nodes
+// there have subscribed. The home sends it to the relay of that cluster, which passes it on, and
+// keeps the last few versions for subscribers that have room for them later. The relay is the first
+// server of the cluster, because servers stay until the job ends. What it keeps counts in its
+// memory as a server. If that is full, the relay asks homes to forget its versions of the chunks
+// that were pushed least recently. Used only if no node dies or joins.
+// Owns the state that keeps messages between two nodes in order, of which some come by the relay
+// and others directly: each relayed message says how many direct ones precede it, and a direct
+// message that follows relayed ones has a kRelayMark before it.
 class Relays {
  public:
-  // What is given on to the machine, from the node that made it. Valid until forget().
+  // Passes a message of node `from` to the machine. Message and data are valid until forget().
   using Handle = std::function<void(NodeId from, Bytes message, Bytes data)>;
 
-  // clusters: nullptr: nothing is relayed. memory: of this node as a server, of which a relay uses
-  // `most_bytes` at most. Both outlive this, and the view does.
+  // clusters: nullptr: nothing is relayed. memory: of this node as a server; a relay uses at most
+  // `most_bytes` of it. The clusters, the memory and the view outlive this object.
   Relays(NodeId self, const Clusters* clusters, const View& view, ChunkHome& memory,
          std::uint64_t most_bytes)
       : self_(self),
@@ -39,28 +39,28 @@ class Relays {
         memory_(memory),
         most_bytes_(most_bytes) {}
 
-  // Whether messages between these nodes go through send() and received().
+  // Whether messages between this node and `other` go through send() and received().
   bool concerns(NodeId other) const {
     return clusters_ != nullptr && other.value < clusters_->nodes() && other != self_;
   }
-  // At the end of a step: puts what several nodes of a cluster get into one message.
+  // At the end of a step: joins the messages with one version for several nodes of a cluster.
   void send(Effects& effects);
-  // A message of a node. False: malformed.
+  // A message has come from another node. False: malformed.
   bool received(NodeId from, Bytes message, Bytes data, Effects& effects, const Handle& handle);
-  // Effects of former steps have been performed.
+  // The effects of former steps have been performed.
   void forget() { spent_.clear(); }
-  // That a relay keeps, and has counted in its memory.
+  // Bytes that this relay keeps, and that count in its memory.
   std::uint64_t kept_bytes() const { return kept_bytes_; }
 
  private:
-  // To one node of another cluster, or from one.
+  // Counts of the messages to one node of another cluster.
   struct Sent {
     std::uint64_t direct = 0;
     std::uint64_t relayed = 0;
-    std::uint64_t marked = 0;  // of those relayed, as the last kRelayMark said
+    std::uint64_t marked = 0;  // relayed messages, as the last kRelayMark said
   };
   struct Waiting {
-    std::uint64_t after = 0;  // so many of the other kind
+    std::uint64_t after = 0;  // comes after this many messages of the other kind
     std::vector<std::byte> message;
     std::vector<std::byte> data;
   };
@@ -68,8 +68,9 @@ class Relays {
     std::uint64_t direct = 0;
     std::uint64_t relayed = 0;
     std::uint64_t marked = 0;
-    std::deque<Waiting> early;                // came at once, before what was relayed earlier
-    std::map<std::uint64_t, Waiting> behind;  // relayed, by its number
+    std::deque<Waiting> early;                // direct messages that came before relayed ones sent
+                                              // earlier
+    std::map<std::uint64_t, Waiting> behind;  // relayed messages, by number
   };
   struct Key {
     std::uint64_t chunk;
@@ -77,11 +78,11 @@ class Relays {
     std::uint32_t cluster;
     auto operator<=>(const Key&) const = default;
   };
-  // One message to a relay: a version for some of its cluster.
+  // One message to a relay: a version for some nodes of its cluster.
   struct Group {
     Key key;
-    std::size_t at = 0;  // the place of its first message among the effects
-    Send first;          // that message, as it would go by itself
+    std::size_t at = 0;  // index of its first message among the effects
+    Send first;          // that message, as it would be sent directly
     std::uint32_t count = 0;
     std::vector<std::byte> entries;
   };
@@ -90,11 +91,11 @@ class Relays {
     std::vector<std::byte> bytes;
     bool counted = false;  // in the server's memory
   };
-  // Of one chunk, at the relay.
+  // The versions of one chunk that this relay keeps.
   struct Keeping {
     std::deque<Kept> versions;
     NodeId home = kNoNode;
-    std::uint64_t used = 0;  // counted at each version
+    std::uint64_t used = 0;  // the last use, as a count of versions kept
     bool ends = false;       // the home was asked to forget it
   };
   // Versions of a chunk that a relay keeps: as many as a home.
@@ -123,11 +124,11 @@ class Relays {
   std::map<std::uint32_t, Sent> sent_;
   std::map<std::uint32_t, Came> came_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::deque<std::uint64_t>>
-      at_relays_;  // versions, by chunk and cluster
+      at_relays_;  // versions that relays have, by chunk and cluster
   ChunkHome& memory_;
   std::uint64_t most_bytes_, kept_bytes_ = 0, uses_ = 0;
-  std::map<std::uint64_t, Keeping> kept_;  // by chunk: this node is the relay
-  std::deque<Waiting> spent_;              // whose bytes this step's effects may name
+  std::map<std::uint64_t, Keeping> kept_;  // by chunk, if this node is a relay
+  std::deque<Waiting> spent_;              // messages whose bytes this step's effects may name
 };
 
 }  // namespace chunks

@@ -1,4 +1,4 @@
-// What crosses a link, and the order of what is relayed.
+// What crosses a link, and the order of relayed messages.
 #include "protocol/chunks/relays.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class RelaysTest : public testing::Test {
  protected:
   explicit RelaysTest(std::uint64_t relay_bytes = 1 << 20)
       : job(6, 2, 1 << 20, kTwo, relay_bytes) {}
-  // How many of the messages under way go to the other cluster, and the bytes of the largest.
+  // How many of the messages under way go to the other cluster, and how many of these are versions.
   struct Crossing {
     int messages = 0;
     int with_data = 0;
@@ -36,7 +36,7 @@ class RelaysTest : public testing::Test {
   static wire::ChunkKind kind_of(const ChunkJob::Message& message) {
     return static_cast<wire::ChunkKind>(message.bytes[0]);
   }
-  // The version that the node takes; 0: none is there.
+  // The version that the node takes; 0: there is none.
   std::uint64_t take(std::uint32_t node, ChunkId chunk) {
     job.resumed.erase(96);
     job.step(node, Take{chunk, Wait::kTry, kNever, WaiterId{96}});
@@ -45,7 +45,7 @@ class RelaysTest : public testing::Test {
     job.step(node, Close{chunk, Mode::kRead, taken.place});
     return taken.version;
   }
-  // A chunk whose home is node 0; 1 is a server, too.
+  // A chunk whose home is node 0. Node 1 is a server, too.
   ChunkId create(char first = 'a') {
     for (char name = first; name <= 'z'; ++name) {
       ChunkId chunk = job.create({0, 2, 3, 4, 5}, std::string(1, name), Coherence::kStream);
@@ -83,7 +83,7 @@ TEST_F(RelaysTest, AVersionCrossesTheLinkOnceForAllSubscribersOfTheOtherCluster)
   EXPECT_EQ(job.malformed, 0);
 }
 
-// Node 4 takes late: its version waits at the relay, which is told to pass it on.
+// Node 4 takes late: its version waits at the relay until the home sends it there without bytes.
 TEST_F(RelaysTest, ASubscriberThatHasNoRoomGetsItsVersionFromTheRelay) {
   ChunkId chunk = create();
   for (std::uint32_t node : {4, 5}) job.subscribe(node, chunk, Policy::kBlock, 1);
@@ -97,7 +97,7 @@ TEST_F(RelaysTest, ASubscriberThatHasNoRoomGetsItsVersionFromTheRelay) {
   int with_data = 0;
   for (std::uint32_t node : {5, 4}) {
     EXPECT_EQ(take(node, chunk), 1u);
-    while (!job.messages.empty()) {  // credit, and what it lets go
+    while (!job.messages.empty()) {  // the credit, and the versions that it allows
       for (const auto& message : job.messages)
         with_data += kind_of(message) == wire::ChunkKind::kRelay && message.bytes.size() == kWhole;
       std::deque<ChunkJob::Message> all;
@@ -152,7 +152,8 @@ TEST_F(RelaysTest, WhatARelayKeepsIsCounted) {
   }
 }
 
-// Of the chunk that was pushed least recently nothing is kept; its next version crosses again.
+// The relay forgets the chunk that was pushed least recently; the next version of that chunk
+// crosses the link again.
 TEST_F(FullRelayTest, ARelayKeepsNoMoreThanItsMemoryHolds) {
   ChunkId old = create('a'), fresh = create('k');
   ASSERT_NE(old, fresh);
@@ -178,7 +179,8 @@ TEST_F(FullRelayTest, ARelayKeepsNoMoreThanItsMemoryHolds) {
   EXPECT_EQ(job.malformed, 0);
 }
 
-// The home sends what the relay has forgotten to a subscriber that has room for it only now.
+// The home sends the bytes again that the relay has forgotten, for a subscriber that has room for
+// them only now.
 TEST_F(FullRelayTest, WhatWasForgottenCrossesAgain) {
   ChunkId late = create('a'), other = create('k');
   for (std::uint32_t node : {4, 5}) {
@@ -217,8 +219,8 @@ TEST_F(RelaysTest, MessagesThatNoHomeSendsAreRefused) {
     job.step(to, Received{NodeId{from}, bytes});
     EXPECT_EQ(job.malformed, ++refused);
   };
-  refuses(4, 0, relay);  // it is no relay
-  refuses(1, 3, relay);  // of its own cluster
+  refuses(4, 0, relay);  // node 4 is no relay
+  refuses(1, 3, relay);  // its home would be in its own cluster
   std::vector<std::byte> short_one(relay.begin(), relay.begin() + 60);
   refuses(1, 0, short_one);
   wire::ChunkMessage relayed{.kind = wire::ChunkKind::kRelayed};
@@ -226,9 +228,9 @@ TEST_F(RelaysTest, MessagesThatNoHomeSendsAreRefused) {
   std::vector<std::byte> bytes;
   wire::put(bytes, relayed);
   wire::put(bytes, wire::ChunkMessage{.kind = wire::ChunkKind::kUpdate});
-  refuses(4, 1, bytes);  // made in its own cluster
-  for (auto [kind, to, from] : {std::tuple{wire::ChunkKind::kRelayFull, 0, 4},  // it is no relay
-                                {wire::ChunkKind::kRelayEnd, 1, 0}}) {          // nobody has asked
+  refuses(4, 1, bytes);  // its home would be in its own cluster
+  for (auto [kind, to, from] : {std::tuple{wire::ChunkKind::kRelayFull, 0, 4},  // no relay
+                                {wire::ChunkKind::kRelayEnd, 1, 0}}) {          // it has not asked
     bytes.clear();
     wire::put(bytes, wire::ChunkMessage{.kind = kind, .chunk = chunk.value});
     refuses(static_cast<std::uint32_t>(to), static_cast<std::uint32_t>(from), bytes);

@@ -1,4 +1,5 @@
-// A node's part of work streams: names, homes, and what is common to writers and subscribers.
+// The client of a node for work streams: names, homes, and what writers and subscribers have in
+// common.
 #include "protocol/chunks/work_client.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ bool WorkClient::received(NodeId from, const ChunkMessage& message, Bytes tail) 
 
 // ---- Where the home is
 
-// here: on this node, if nowhere yet.
+// here: this node becomes the home if the stream has none yet.
 void WorkClient::seek_home(ChunkId id, Stream& stream, bool here) {
   if (stream.asks && !here) return;
   if (!stream.asks) mark(WorkMark::kPlacementAwaited);
@@ -110,7 +111,7 @@ bool WorkClient::placed(const ChunkMessage& message) {
   return true;
 }
 
-// What waited for the home to be known.
+// Sends what waited for the home to be known.
 void WorkClient::go_on(ChunkId id, Stream& stream) {
   stream.asks = false;
   if (stream.subscriber) send_subscription(id, stream);
@@ -157,7 +158,8 @@ void WorkClient::view_changed(const std::vector<std::uint32_t>& moved) {
   }
 }
 
-// What was put there and is not done died with it: nothing can be done about it from here.
+// The versions that were put at the home, and are not done, died with it. This node cannot restore
+// them.
 void WorkClient::lose(ChunkId id, Stream& stream) {
   mark(WorkMark::kHomeDied);
   stream.gone = true;

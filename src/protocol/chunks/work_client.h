@@ -14,7 +14,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// Memory for versions on this node, of the budget for copies.
+// Memory for versions on this node, from the budget for copies.
 class WorkBudget {
  public:
   enum class Room : std::uint8_t { kThere, kSoon, kNone };
@@ -25,13 +25,14 @@ class WorkBudget {
   ~WorkBudget() = default;
 };
 
-// A node's part of work streams: the versions that it writes and those that it has taken.
+// The client of a node for work streams: the versions that the node writes, and those that it has
+// taken.
 class WorkClient {
  public:
   WorkClient(WorkBudget& budget, const View& view, ChunkOutbox& outbox)
       : budget_(budget), view_(view), outbox_(outbox) {}
 
-  // A stream that this node has created or found; its home: kNoNode where that is not decided.
+  // This node has created or found a stream. home: kNoNode if it has none yet.
   void learn(ChunkId id, const std::string& name, std::uint64_t bytes, const WorkShape& shape,
              NodeId home);
   void write(const WorkWrite& event);
@@ -42,19 +43,19 @@ class WorkClient {
   void release(const WorkRelease& event);
   void end(const WorkEnd& event);
   void elapsed(std::uint64_t now_ns);
-  // kNever: no thread waits until then.
+  // The next deadline of a waiting thread; kNever: no thread has one.
   std::uint64_t next_deadline_ns() const;
-  // Memory of the budget is free again.
+  // Memory of the budget has become free.
   void memory_freed();
   // `moved`: slots whose names have new homes.
   void view_changed(const std::vector<std::uint32_t>& moved);
-  // To the new home of the name: the stream is there.
+  // Reports the stream to the new home of its name.
   void report(ChunkId id) const;
-  // This node is to leave: its subscriptions end. Whether the homes have all that it sent, and
-  // what it has taken is done.
+  // leave(): this node leaves, and its subscriptions end. may_leave(): the homes have everything
+  // that it sent, and what it has taken is done.
   void leave();
   bool may_leave() const;
-  // From a home, also this node's own; false: malformed.
+  // A message of a home, also of this node's own. False: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
 
   struct Stream {
@@ -62,15 +63,15 @@ class WorkClient {
     std::uint64_t bytes = 0;  // of a full version
     WorkShape shape;
     NodeId home = kNoNode;
-    bool asks = false;  // its name's home, where its home is
+    bool asks = false;  // has asked the name's home for the stream's home
     bool gone = false;  // its home has died
 
     // Writing.
     enum class Writer : std::uint8_t { kNo, kAsks, kYes } writer = Writer::kNo;
     std::uint64_t credit = 0;
-    bool stopped = false;        // by the end of the stream
-    NodeId no_taker = kNoNode;   // the last subscriber, which has died
-    std::vector<Place> writing;  // versions that are open
+    bool stopped = false;        // no version may be written any more
+    NodeId no_taker = kNoNode;   // the last subscriber, if it has died
+    std::vector<Place> writing;  // places of versions that are open
     struct Waiter {
       WaiterId waiter;
       Wait wait;
@@ -78,7 +79,7 @@ class WorkClient {
     };
     std::deque<Waiter> writers;
     std::uint32_t puts = 0;
-    // Versions that were taken here and wait until a put of this number is done.
+    // Versions that were taken here and are not done before the put of this number is.
     struct Source {
       std::uint64_t chunk;
       std::uint64_t version;
@@ -88,10 +89,10 @@ class WorkClient {
 
     // Taking.
     bool subscribed = false;
-    std::optional<WaiterId> subscriber;  // that waits for the answer
+    std::optional<WaiterId> subscriber;  // the thread that waits for the answer
     std::uint32_t number = 0;            // of the subscription
     std::uint64_t window = 0;            // credit in bytes
-    std::uint64_t reserved = 0;          // of it, in the budget
+    std::uint64_t reserved = 0;          // bytes that are reserved in the budget
     bool drained = false;
     enum class Use : std::uint8_t { kFresh, kOpen, kClosed };
     struct Taken {
@@ -100,16 +101,16 @@ class WorkClient {
       WorkVersion what;
       std::uint32_t subscription = 0;
       Use use = Use::kFresh;
-      std::uint32_t results = 0;  // puts that are not done
-      bool released = false;      // and the home knows that it needs no credit
+      std::uint32_t results = 0;  // versions made from this one that are not done
+      bool released = false;      // the home knows that it needs no credit any more
     };
     std::deque<Taken> taken;
     std::deque<Waiter> takers;
-    std::vector<std::uint64_t> done;  // and not told yet
+    std::vector<std::uint64_t> done;  // versions that are done, and not reported yet
     std::uint64_t done_bytes = 0;
 
     std::deque<WaiterId> enders;
-    bool leaves = false;  // and the home has not answered
+    bool leaves = false;  // this node leaves, and the home has not answered
 
     bool may_write() const { return credit >= work_cost(bytes, bytes); }
   };

@@ -33,7 +33,7 @@ bool WorkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
     default:
       break;
   }
-  if (message.kind == ChunkKind::kWorkLeave) {  // what it sent before has been done by now
+  if (message.kind == ChunkKind::kWorkLeave) {  // what the node sent before was handled by now
     outbox_.send(from, {.kind = ChunkKind::kWorkLeft, .chunk = message.chunk});
     return true;
   }
@@ -54,7 +54,7 @@ bool WorkHome::received(NodeId from, const ChunkMessage& message, Bytes tail) {
   }
 }
 
-// The first message about a stream says what it is.
+// The first message about a stream describes it.
 WorkHome::Stream& WorkHome::learn(const ChunkMessage& message, Bytes name) {
   auto [at, fresh] = streams_.try_emplace(message.chunk);
   Stream& stream = at->second;
@@ -73,7 +73,7 @@ bool WorkHome::write(NodeId from, const ChunkMessage& message, Bytes name) {
   ChunkId id{message.chunk};
   Stream& stream = learn(message, name);
   if (find_writer(stream, from) != nullptr) return false;
-  if (stream.ended) {  // it may be drained: no version can come any more
+  if (stream.ended) {  // it may be drained: no version may come any more
     outbox_.send(from, {.kind = ChunkKind::kWorkStop, .chunk = id.value});
     return true;
   }
@@ -128,7 +128,7 @@ bool WorkHome::put(NodeId from, const ChunkMessage& message, Bytes tail) {
   outbox_.provide(id, item.bytes, item.place);
   outbox_.install(from, id, tail, item.place);
   std::uint64_t key = stream.in_order ? item.tag : item.version;
-  while (stream.queued.contains(key)) ++key;  // a planted fault
+  while (stream.queued.contains(key)) ++key;  // only with a planted fault
   stream.queued.emplace(key, item);
   advance(id, stream);
   return true;
@@ -153,7 +153,7 @@ Place WorkHome::free_place(ChunkId id, const Stream& stream) const {
   return place;
 }
 
-// The version is done.
+// The version is done: notes it for its writer.
 void WorkHome::settle(ChunkId id, Stream& stream, const Item& item) {
   for (const Item& other : item.others) settle(id, stream, other);
   Stream::Writer* writer = find_writer(stream, item.writer);
@@ -220,7 +220,7 @@ bool WorkHome::unsubscribe(NodeId from, const ChunkMessage& message, Bytes tail)
   return true;
 }
 
-// The subscriber has room for others, and waits until what it made from these is done.
+// The subscriber has room for other versions; these are done when the versions made from them are.
 bool WorkHome::released(NodeId from, const ChunkMessage& message, Bytes tail) {
   std::vector<std::uint64_t> versions;
   if (!numbers_of(tail, versions)) return false;
@@ -260,7 +260,7 @@ bool WorkHome::done(NodeId from, const ChunkMessage& message, Bytes tail) {
   return true;
 }
 
-// Those that the node was given go back, but for those that it keeps.
+// The versions that the node was given go back into the queue, except for those that it keeps.
 void WorkHome::take_back(ChunkId id, Stream& stream, NodeId from,
                          const std::vector<std::uint64_t>& keeps) {
   std::vector<std::uint64_t> tags;
@@ -287,7 +287,7 @@ void WorkHome::take_back(ChunkId id, Stream& stream, NodeId from,
     outbox_.returned({id, stream.name, from, std::move(tags), !stream.subscribers.empty()});
 }
 
-// Of those that have room, the one that has the least.
+// Of the subscribers with room for the version, the one that uses the least credit.
 WorkHome::Stream::Subscriber* WorkHome::next_subscriber(Stream& stream, std::uint64_t cost) {
   Stream::Subscriber* best = nullptr;
   for (Stream::Subscriber& one : stream.subscribers) {
@@ -365,7 +365,7 @@ bool WorkHome::has_stopped(const Stream& stream) const {
                      [](const Stream::Writer& one) { return one.stopped || one.dead; });
 }
 
-// What can be done now: versions given, credit returned, the end told.
+// Does what can be done now: gives versions, returns credit, reports the end.
 void WorkHome::advance(ChunkId id, Stream& stream) {
   give_all(id, stream);
   if (stream.queued.empty() && !mutant(WorkMutant::kSettledLate))
@@ -383,7 +383,7 @@ void WorkHome::advance(ChunkId id, Stream& stream) {
 
 // ---- Nodes that have died or left
 
-// Of a dead writer whose last version is done nothing is left.
+// Forgets the dead writers whose versions are all done.
 void WorkHome::forget_gone_writers(Stream& stream) {
   std::erase_if(stream.writers, [&](const Stream::Writer& one) {
     bool over = one.dead && one.unsettled == 0;

@@ -12,22 +12,22 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// The home's part of work streams: queues the versions that writers put, gives each to one
-// subscriber, and keeps it until it is done. Knows a stream from the first message about it.
+// The home of work streams: queues the versions that writers put, gives each one to one subscriber,
+// and keeps it until it is done. Learns of a stream by the first message about it.
 class WorkHome {
  public:
-  // `homes`: counts the memory of all chunks whose home is here.
+  // `homes`: counts the memory of all chunks whose home is on this node.
   WorkHome(ChunkHome& homes, const View& view, ChunkOutbox& outbox)
       : homes_(homes), view_(view), outbox_(outbox) {}
 
-  // From a client, also this node's own; false: malformed.
+  // A message of a client, also of this node's own. False: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
-  // Forgets the nodes that are in the view no more.
+  // Forgets nodes that are not in the view any more.
   void view_changed();
-  // Whether a stream is here whose versions are not all done, or that was not ended.
+  // Whether a stream is here that was not ended, or has versions that are not done.
   bool is_needed() const;
 
-  // For checks across nodes.
+  // Public for checks across nodes.
   struct Stream {
     std::string name;
     std::uint64_t bytes = 0;  // of a full version
@@ -40,27 +40,29 @@ class WorkHome {
       std::uint64_t bytes = 0;
       Place place;
       NodeId writer;
-      std::uint32_t put = 0;  // the writer's number of it
-      bool depends = false;   // the writer waits for its end
-      bool again = false;     // a subscriber had it that died or left
+      std::uint32_t put = 0;  // the writer's number of this version
+      bool depends = false;   // the writer has versions that are done only after this one
+      bool again = false;     // a subscriber that died or left had it before
       NodeId given_to = kNoNode;
       std::uint32_t subscription = 0;
-      bool released = false;          // it takes no credit any more
-      std::vector<Item> others = {};  // of its tag, which came later and are done with it
+      bool released = false;          // it uses no credit any more
+      std::vector<Item> others = {};  // versions with the same tag that came later, and are done
+                                      // with this one
     };
-    std::map<std::uint64_t, Item> queued;  // by version; in order: by tag
+    std::map<std::uint64_t, Item> queued;  // by version; in a stream in order by tag
     std::map<std::uint64_t, Item> given;   // by version
-    std::uint64_t last = 0;                // version
-    NodeId writer = kNoNode;               // of that
-    std::uint64_t next_tag = 0;            // in order: the next that was never given
+    std::uint64_t last = 0;                // the last version
+    NodeId writer = kNoNode;               // of the last version
+    std::uint64_t next_tag = 0;            // in a stream in order: the next tag that was never
+                                           // given
 
     struct Writer {
       NodeId node;
-      bool stopped = false;         // has put its last
-      bool dead = false;            // some of its versions are not done
+      bool stopped = false;         // has put its last version
+      bool dead = false;            // has died, and some of its versions are not done
       std::uint64_t unsettled = 0;  // bytes of its versions that are not done
       std::vector<std::uint32_t> done;
-      std::uint64_t done_bytes = 0;  // of those, not told yet
+      std::uint64_t done_bytes = 0;  // of the versions in `done`, which are not reported yet
     };
     std::vector<Writer> writers;
     struct Subscriber {
@@ -72,7 +74,7 @@ class WorkHome {
     std::vector<Subscriber> subscribers;
     bool ended = false;
     bool drained = false;
-    NodeId died = kNoNode;  // the last subscriber, where no other has come
+    NodeId died = kNoNode;  // the last subscriber, if it died and no other has come
   };
   const Stream* stream(ChunkId chunk) const;
   void check_invariants() const;

@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// Every branch of work streams that some seed must take.
+// The branches of work streams that some seed must take.
 enum class WorkMark : std::uint8_t {
   kPlacedAtFirst,
   kPlacementAwaited,
@@ -53,20 +53,20 @@ enum class WorkMark : std::uint8_t {
 // Planted faults: each breaks one rule of docs/design/chunks.md, and the simulator must catch it.
 enum class WorkMutant : std::uint8_t {
   kNone,
-  kForgetDead,         // what a dead subscriber had is forgotten
-  kDoneBeforeResult,   // a version is done though what was made from it is not
-  kEndBeforeDone,      // the stream ends while somebody still has a version
-  kEndUnasked,         // ... before its writers have answered
-  kTagTwice,           // a version in order is given twice
-  kGiveWithoutCredit,  // a version is given that the subscriber has no room for
-  kSettledLate,        // credit is kept back though no version is left to give
-  kDeathUntold,        // writers do not hear that the last subscriber has died
+  kForgetDead,         // the versions of a dead subscriber are forgotten
+  kDoneBeforeResult,   // a version is done though one that was made from it is not
+  kEndBeforeDone,      // the stream ends while a subscriber still has a version
+  kEndUnasked,         // the stream ends before its writers have answered
+  kTagTwice,           // a tag of a stream in order is given twice
+  kGiveWithoutCredit,  // a version is given for which the subscriber has no room
+  kSettledLate,        // credit is not returned though no version is left to give
+  kDeathUntold,        // writers are not notified that the last subscriber has died
   kCount,
 };
 
 #ifdef TERRANE_INSTRUMENTED
 using WorkInstrumentation = InstrumentationOf<WorkMark, WorkMutant>;
-// Of the calling thread: each simulation runs on one.
+// One for each thread: a simulation runs on one.
 inline thread_local WorkInstrumentation work_instrumentation;
 
 inline void mark(WorkMark m) { ++work_instrumentation.marks[static_cast<std::size_t>(m)]; }

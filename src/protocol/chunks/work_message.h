@@ -11,20 +11,20 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// What a version of so many bytes takes of credit and capacity, in a stream of versions of at most
-// `most` bytes: a short one is not for nothing.
+// Bytes of credit and capacity that a version of `bytes` bytes takes, in a stream of versions of at
+// most `most` bytes. A short version has a minimum cost.
 inline std::uint64_t work_cost(std::uint64_t bytes, std::uint64_t most) {
   constexpr std::uint64_t kLeast = 256;
   return std::max(bytes, std::min(most, kLeast));
 }
 
-// Numbers in a message's tail.
+// Numbers as the tail of a message.
 template <typename Number>
 Bytes bytes_of(const std::vector<Number>& numbers) {
   return std::as_bytes(std::span(numbers));
 }
 
-// False: the tail is none of numbers.
+// False: the length of the tail fits no sequence of such numbers.
 template <typename Number>
 bool numbers_of(Bytes tail, std::vector<Number>& numbers) {
   if (tail.size() % sizeof(Number) != 0) return false;

@@ -1,4 +1,4 @@
-// What the home of a name knows of a work stream: where its home is.
+// What the home of a name knows of a work stream: which node is its home.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_home.h"
@@ -56,7 +56,7 @@ bool ChunkHome::place(NodeId from, const ChunkMessage& message) {
   return true;
 }
 
-// The home of the name has died: each node that knows the stream says what it knows.
+// The home of the name has died: each node that knows the stream reports it.
 bool ChunkHome::report_work(const ChunkMessage& message, std::string name) {
   auto [named, fresh] = names_.try_emplace(Name{message.chunk >> kSlotShift, name}, message.chunk);
   named->second = std::max(named->second, message.chunk);
@@ -70,7 +70,8 @@ bool ChunkHome::report_work(const ChunkMessage& message, std::string name) {
   return true;
 }
 
-// A work stream dies with its home. The nodes that wait to hear where that is hear that it is gone.
+// A work stream dies with its home: its name is forgotten. Later questions for its home are
+// answered that there is no such stream.
 void ChunkHome::bury_work() {
   for (auto at = entries_.begin(); at != entries_.end();) {
     Entry& entry = at->second;

@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-// What the creator of a work stream says, in the questions for its name and their answers.
+// What the creator of a work stream has chosen, in messages about its name.
 inline void put_shape(ChunkMessage& message, const WorkShape& shape) {
   message.version = shape.capacity;
   message.mode = shape.in_order ? 1 : 0;

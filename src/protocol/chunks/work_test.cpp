@@ -1,4 +1,4 @@
-// Work streams: versions of which each goes to one subscriber.
+// Work streams: each version goes to one subscriber.
 #include <gtest/gtest.h>
 
 #include "protocol/chunks/chunk_job.h"
@@ -112,7 +112,7 @@ TEST(WorkTest, AFrameTakesFourMessagesAndTwoTransfers) {
       all += message.bytes.size() == sizeof(wire::ChunkMessage) + ChunkJob::kBytes;
     return all;
   };
-  // The second frame: all are known to each other.
+  // The second frame: the nodes have learned of each other.
   Resume open = job.try_write(1, frames);
   job.step(1, WorkPublish{frames, open.place, ChunkJob::kBytes, 1});
   int carried = data();
@@ -280,7 +280,7 @@ TEST(WorkTest, AStreamEndsOnceAllIsDone) {
   ASSERT_EQ(open.status, Status::kOk);
   EXPECT_EQ(job.end(3, chunk), Status::kOk);
   EXPECT_EQ(job.try_write(1, chunk).status, Status::kEnded);
-  job.step(1, WorkPublish{chunk, open.place, 8, 9});  // left out
+  job.step(1, WorkPublish{chunk, open.place, 8, 9});  // dropped: the stream has ended
   Resume taken = job.try_take(2, chunk);
   ASSERT_EQ(taken.status, Status::kOk);
   EXPECT_EQ(job.try_take(3, chunk).status, Status::kBusy);

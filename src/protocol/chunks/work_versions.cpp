@@ -1,4 +1,4 @@
-// A node's part of work streams: versions that it writes, and versions that it takes.
+// The client of a node for work streams: versions that it writes, and versions that it takes.
 #include <algorithm>
 
 #include "protocol/chunks/work_client.h"
@@ -34,7 +34,7 @@ void WorkClient::refuse_writers(ChunkId id, Stream& stream, Status status, std::
   stream.writers.clear();
 }
 
-// Opens versions for the waiting threads, or tells them why not.
+// Opens versions for the waiting threads, or resumes them with the reason why not.
 void WorkClient::pump_writers(ChunkId id, Stream& stream) {
   if (stream.gone) return refuse_writers(id, stream, Status::kUnknown);
   if (stream.home == kNoNode) return;
@@ -63,7 +63,7 @@ void WorkClient::pump_writers(ChunkId id, Stream& stream) {
   if (learns || (stream.writers.empty() && stream.may_write())) outbox_.notify_writable(id);
 }
 
-// For the first waiting thread; false: it waits on.
+// Opens a version for the first waiting thread. False: the thread continues to wait.
 bool WorkClient::open(ChunkId id, Stream& stream) {
   if (!stream.may_write()) return false;
   WaiterId waiter = stream.writers.front().waiter;
@@ -86,7 +86,7 @@ bool WorkClient::open(ChunkId id, Stream& stream) {
   return true;
 }
 
-// The place is no open version's any more.
+// The version at this place is not open any more.
 void WorkClient::close(ChunkId id, Stream& stream, Place place) {
   std::erase(stream.writing, place);
   outbox_.discard(id, place);
@@ -105,7 +105,8 @@ void WorkClient::publish(const WorkPublish& event) {
   std::vector<Stream::Source>& sources = stream->put[number];
   for (const WorkSource& source : event.sources) {
     Stream* other = find(source.chunk);
-    // A version that waits for another one of its stream may wait for its own credit.
+    // A version of the same stream does not count: it might have to be done before its own credit
+    // returns.
     if (other == nullptr || other == stream || other->gone) continue;
     for (Stream::Taken& taken : other->taken) {
       if (taken.use != Stream::Use::kOpen || taken.place != source.place) continue;
@@ -149,7 +150,7 @@ bool WorkClient::settled(ChunkId id, Stream& stream, const ChunkMessage& message
   return true;
 }
 
-// Something that was made from these is done.
+// A version that was made from these is done.
 void WorkClient::forget_put(const std::vector<Stream::Source>& sources) {
   for (const Stream::Source& source : sources) {
     Stream& stream = streams_[source.chunk];
@@ -218,7 +219,7 @@ bool WorkClient::subscribed(ChunkId id, Stream& stream, const ChunkMessage& mess
   return true;
 }
 
-// Of what was reserved, that which is not used any more.
+// Gives back what was reserved and is not needed any more.
 void WorkClient::shrink(ChunkId id, Stream& stream) {
   std::uint64_t needed = stream.subscribed ? stream.window : 0;
   for (const Stream::Taken& taken : stream.taken)
@@ -256,7 +257,7 @@ void WorkClient::unsubscribe(ChunkId id) {
 bool WorkClient::given(NodeId from, ChunkId id, Stream& stream, const ChunkMessage& message,
                        Bytes tail) {
   if (!stream.subscribed || message.request != stream.number) {
-    mark(WorkMark::kGiveAfterUnsubscribe);  // the home takes it back when it hears of that
+    mark(WorkMark::kGiveAfterUnsubscribe);  // the home takes the version back when it hears of that
     return true;
   }
   bool own = from == outbox_.self();
@@ -344,7 +345,7 @@ void WorkClient::release(const WorkRelease& event) {
   memory_freed();
 }
 
-// The version is done: its scope is over, and so is all that was made from it.
+// The version is done: its scope has ended, and all versions made from it are done.
 void WorkClient::finish(ChunkId id, Stream& stream, const Stream::Taken& taken) {
   if (stream.gone) return;
   stream.done.push_back(taken.version);
@@ -360,7 +361,8 @@ void WorkClient::finish(ChunkId id, Stream& stream, const Stream::Taken& taken) 
   tell_done(id, stream);
 }
 
-// A thread waits for a version, which may wait for the credit of those whose results are not done.
+// A thread waits for a version. That version may wait for the credit of versions whose scopes have
+// ended, but whose results are not done.
 void WorkClient::tell_released(ChunkId id, Stream& stream) {
   std::vector<std::uint64_t> versions;
   for (Stream::Taken& taken : stream.taken) {

@@ -84,7 +84,8 @@ void BarrierTree::resume_gatherer(Barrier& barrier) {
   outbox_.resume(waiter, all_nodes ? departures_ : learned_);
 }
 
-// While threads of this node are missing, the first that came tells; afterwards the last one.
+// The thread that answers for the node: the first that came, while threads are missing; afterwards
+// the last one.
 std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId waiter) const {
   auto at = barriers_.find(id.value);
   if (at == barriers_.end()) return std::nullopt;
@@ -100,8 +101,8 @@ std::optional<BarrierTree::Wait> BarrierTree::wait_of(BarrierId id, WaiterId wai
   return wait;
 }
 
-// If the others have as little to tell, this node goes on without their messages. Then what its
-// threads brought belongs to no round that is to come.
+// If the other nodes have nothing to report either, this node goes on without their messages. Then
+// the values of its threads must not count for a later round.
 void BarrierTree::told(const BarrierTold& event) {
   Barrier& barrier = barriers_[event.barrier.value];
   bool plain = barrier.so_far.is_plain() || (event.broadcasts && !barrier.so_far.mismatched());
@@ -127,8 +128,8 @@ void BarrierTree::arrive(const BarrierArrive& event) {
   barrier.arrived = true;
   barrier.leader = event.waiter;
   barrier.acquired = event.acquired;
-  // Not only its own: where a barrier is for some threads of each node, another node's interval may
-  // have come here by a lock after that node arrived.
+  // Not only this node's intervals: if a barrier is for some threads of each node, another node's
+  // interval may have come here with a lock after that node arrived.
   scratch_.clear();
   for (std::uint32_t node = 0; node < nodes_; ++node) {
     bool passed_on = node == self_.value || !mutant(Mutant::kBarrierOwnNotices);
@@ -139,7 +140,8 @@ void BarrierTree::arrive(const BarrierArrive& event) {
   advance(id, barrier, &event);
 }
 
-// This node's subtree has arrived; event: this node's arrival, if that was the last one of it.
+// This node's subtree has arrived; event: this node's arrival, if it was the last one of the
+// subtree.
 void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive* event) {
   barrier.said_here = {inside_++ == 0, barrier.acquired, departures_};
   wire::for_each_entry(barrier.merged, [&](const wire::NoticeEntry& entry) {
@@ -157,13 +159,13 @@ void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive
   outbox_.send_wanted(other_, *event->with_arrival);
 }
 
-// Whether both know from each other's arrivals which departure this is.
+// Whether both know from the two arrivals which number this barrier exit has.
 bool BarrierTree::agree(const Barrier& barrier) {
   return barrier.said_here.plain && barrier.said_there.plain;
 }
 
-// Adds what the round's set does not say yet. An entry keeps its base: the reader of the set knows
-// all up to there, since every departure before this one was applied.
+// Adds to the round's notice set what is not in it yet. An entry keeps its base: the readers of the
+// set know all intervals up to it, since they applied every earlier barrier exit.
 void BarrierTree::merge(Barrier& barrier, Bytes notices) {
   barrier.covered.resize(nodes_, 0);
   wire::NoticeWriter writer(barrier.merged);
@@ -210,7 +212,7 @@ void BarrierTree::advance(BarrierId id, Barrier& barrier, const BarrierArrive* e
   depart_as_root(id, barrier, !agreed);
 }
 
-// This node has all arrivals; tells_other: which departure this is.
+// This node has all arrivals; tells_other: it sends the other node, or head, the barrier exit.
 void BarrierTree::depart_as_root(BarrierId id, Barrier& barrier, bool tells_other) {
   Reduction result = barrier.so_far;
   if (other_ != kNoNode) {
@@ -252,8 +254,9 @@ void BarrierTree::tell_departure(NodeId to, BarrierId id, const Barrier& barrier
   outbox_.send(to);
 }
 
-// What came along is older than what its reader may know otherwise: by a lock, or since the two
-// have seen different departures.
+// Blocks that came with an arrival may be older than what their reader knows by other ways: from a
+// lock, or since the two nodes have seen different barrier exits. So they are used only if neither
+// is the case.
 void BarrierTree::resume_leader(Barrier& barrier, Bytes notices) {
   const Said& here = barrier.said_here;
   const Said& there = barrier.said_there;
@@ -304,7 +307,7 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   return true;
 }
 
-// 0: it is no child.
+// 0: the node is no child.
 std::uint64_t BarrierTree::child_bit(NodeId node) const {
   auto at = std::find(children_.begin(), children_.end(), node);
   return at == children_.end() ? 0 : std::uint64_t{1} << (at - children_.begin());
@@ -341,7 +344,7 @@ bool BarrierTree::received_other(const wire::BarrierMessage& head, const Contrib
   return true;
 }
 
-// Whether these are blocks that the other of two nodes sent along, whole.
+// Whether these are whole blocks, as the other one of two nodes sends them with its arrival.
 bool BarrierTree::came_with_arrival_whole(Bytes blocks) const {
   wire::GrantedBlock head;
   for (std::size_t count = 0; !blocks.empty(); ++count) {

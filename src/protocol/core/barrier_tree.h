@@ -12,23 +12,25 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A node's part in the job's barriers: its threads gather here, the last of them flushes and
-// arrives for all; arrivals climb a tree of the nodes and carry each subtree's notices, the
-// departure brings the merged set down to everyone. All barriers use one tree, so departures come
-// to every node in the same order; they are numbered, and must be applied in that order.
+// A node's part in the barriers of the job. Its threads gather here; the last of them flushes and
+// arrives for the node. Arrivals go up a tree of the nodes with the notices of each subtree; the
+// barrier exit carries the merged set down to all nodes. All barriers use one tree, so that their
+// exits come to every node in the same order. Exits are numbered, and must be applied in this
+// order.
 //
-// Two nodes arrive at each other, and both depart when they have, one message's way after the
-// later one. If either was in several barriers at once, the order of the departures is not plain
-// from that, and node 0 tells it as the root of a tree does. With its arrival a node may send
-// blocks that the other renews; when they may be taken, both know (hlrc/barriers.h).
+// If there are two nodes, each sends its arrival to the other one. Both exit when they have sent
+// and received an arrival, one message time after the later node arrived. If one of them was in
+// several barriers at once, this does not define the order of the exits; then node 0 decides it as
+// the root of a tree does. With its arrival a node may send blocks to which the other node
+// subscribed; both know when these may be used (hlrc/barriers.h).
 //
-// With clusters each has a tree of its own. The heads of two clusters arrive at each other as two
-// nodes do, each for its cluster; of more clusters, the heads arrive at node 0. So a round crosses
-// the link to a cluster once in each direction.
+// With clusters each cluster has a tree of its own. The heads of two clusters send their arrivals
+// to each other as two nodes do, each for its cluster. With more clusters the heads send them to
+// node 0. So a round crosses the link to a cluster once in each direction.
 //
-// A thread of node 0, the root, may gather before it enters: it acquires what all others have
-// released as they arrived, and goes on alone. So the barrier of a team is a join at its root and a
-// fork when the root enters, for one arrival and one departure of each other node.
+// A thread of node 0, the root, may gather before it enters. It acquires what all others released
+// when they arrived, and goes on alone. So the barrier of a team is a join at its root, and a fork
+// when the root enters; each other node sends one arrival and receives one exit.
 class BarrierTree {
  public:
   BarrierTree(NodeId self, const Clusters& clusters, std::uint32_t arity, std::uint32_t block_bytes,
@@ -37,18 +39,18 @@ class BarrierTree {
   void enter(const BarrierEnter& event);
   void gather(const BarrierGather& event);
   void told(const BarrierTold& event);
-  // Resumed with the departure's number, from 1.
+  // The waiter is resumed with the number of the barrier exit, from 1.
   void arrive(const BarrierArrive& event);
   void result(BarrierId barrier, WaiterId waiter);
   void leave(BarrierId barrier, Bytes told);
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message, bool departing, std::uint64_t blocks);
-  // After the departure's notices were applied and learned: everyone will know them, so the log may
-  // forget them.
+  // After the notices of a barrier exit were applied and learned. All nodes will know them, so the
+  // log may forget them.
   void learned(Bytes notices);
 
-  // What a thread that waits in a barrier waits for, where it is this thread's to tell; for
-  // messages to people.
+  // What a thread that waits in a barrier waits for; for messages to people. One waiting thread of
+  // the node answers for all.
   struct Wait {
     std::uint32_t threads_here;   // that have come
     std::uint32_t threads;        // of this node
@@ -59,34 +61,35 @@ class BarrierTree {
   void check_invariants() const;
 
  private:
-  // What one of two nodes says as it arrives.
+  // What one of two nodes (or heads of clusters) says in its arrival.
   struct Said {
-    bool plain = false;     // it is in no other barrier, and its notices have no hole
-    bool acquired = false;  // BarrierArrive::acquired
-    std::uint32_t departures = 0;
+    bool plain = false;            // it is in no other barrier, and its notices have no hole
+    bool acquired = false;         // BarrierArrive::acquired
+    std::uint32_t departures = 0;  // barrier exits that have come to it
   };
   struct Barrier {
     std::uint32_t threads = 0;   // of this node
-    std::vector<WaiterId> here;  // threads that wait, all but the last
-    bool arrived = false;        // the last one arrived for this node
-    bool went_up = false;        // the subtree's arrival was sent: a departure may come
+    std::vector<WaiterId> here;  // waiting threads: all but the last one
+    bool arrived = false;        // the last thread has arrived for this node
+    bool went_up = false;        // the subtree's arrival was sent: a barrier exit may come
     bool acquired = false;       // BarrierArrive::acquired
-    // What so_far becomes again if the round is not held in memory.
+    // A copy of so_far, while the round is tried in memory; so_far gets it back if the round is not
+    // held.
     std::optional<Reduction> set_aside;
     WaiterId leader;
     std::optional<BarrierGather> gather;  // a thread that waits for the others before it enters
-    std::uint64_t children = 0;           // a bit for each child that arrived in this round
+    std::uint64_t children = 0;           // a bit for each child that has arrived in this round
     std::vector<std::byte> merged;        // the notice set of the subtree so far
-    VectorTimestamp covered;              // up to where it tells of each node
-    Reduction so_far;                     // of the subtree, in this round; of two nodes, here
-    Reduction there;                      // ... and of the other one
-    Reduction result;                     // of the round that ended last
+    VectorTimestamp covered;              // by node: the last interval in `merged`
+    Reduction so_far;  // of the subtree in this round; with another head: of this side
+    Reduction there;   // of the other side
+    Reduction result;  // of the last round that ended
     Said said_here;
     Said said_there;
-    std::vector<std::byte> there_notices;      // the other one's, until this one has told its own
-    std::vector<std::byte> came_with_arrival;  // the other one's GrantedBlocks
+    std::vector<std::byte> there_notices;      // the other side's, until it is merged
+    std::vector<std::byte> came_with_arrival;  // the other node's GrantedBlocks
   };
-  // Of Barrier::children: the other one has arrived.
+  // A bit of Barrier::children: the other node, or the other head, has arrived.
   static constexpr std::uint64_t kOtherArrived = std::uint64_t{1} << 63;
 
   static std::uint32_t arrived_children(const Barrier& barrier) {
@@ -118,14 +121,14 @@ class BarrierTree {
   std::uint32_t nodes_;
   std::vector<NodeId> children_;
   NodeId parent_;
-  NodeId other_ = kNoNode;  // of two nodes, or of two clusters' heads
+  NodeId other_ = kNoNode;  // of two nodes, or of the heads of two clusters: the other one
   std::uint32_t block_bytes_;
-  std::uint32_t inside_ = 0;  // barriers that the other was told of, and not departed from yet
+  std::uint32_t inside_ = 0;  // barriers with an arrival sent to other_, not exited yet
   IntervalLog& log_;
   Outbox& outbox_;
-  VectorTimestamp distributed_;   // what the departures applied here have told everyone
-  std::uint32_t departures_ = 0;  // that came here
-  std::uint32_t learned_ = 0;     // of these, those whose notices were applied here
+  VectorTimestamp distributed_;   // by node: the last interval that all know from exits
+  std::uint32_t departures_ = 0;  // barrier exits that came here
+  std::uint32_t learned_ = 0;     // those of them whose notices were applied here
   std::vector<std::byte> scratch_;
   std::unordered_map<std::uint32_t, Barrier> barriers_;
 };

@@ -7,7 +7,7 @@
 namespace terrane::protocol {
 namespace {
 
-// The waiter of node n's only thread is n.
+// The only thread of node n is waiter n.
 void enter_and_arrive(TestJob& job, std::uint32_t node, std::uint32_t id = 0) {
   job.step(node, BarrierEnter{BarrierId{id}, 1, WaiterId{node}});
   EXPECT_EQ(job.resumed[node].value, static_cast<std::uint64_t>(BarrierRole::kLast));
@@ -87,7 +87,7 @@ TEST(BarrierTreeTest, AllAreToldWhereContributionsDiffer) {
   }
 }
 
-// What a node says that may go on without messages.
+// A node's answer to BarrierTold: 0 if it needs messages.
 std::uint64_t told(TestJob& job, std::uint32_t node) {
   job.step(node, BarrierEnter{BarrierId{0}, 1, WaiterId{node}});
   job.step(node, BarrierTold{BarrierId{0}, WaiterId{node}});
@@ -98,7 +98,7 @@ std::uint64_t told(TestJob& job, std::uint32_t node) {
 
 TEST(BarrierTreeTest, ANodeWithNewsSaysSoUntilADepartureHasToldThem) {
   TestJob job(2);
-  EXPECT_EQ(told(job, 0), 1u);  // no departure was learned
+  EXPECT_EQ(told(job, 0), 1u);  // no notices of a barrier exit have been learned
   std::vector<BlockRange> notices{{7, 1}};
   job.step(0, CloseInterval{&notices});
   EXPECT_EQ(told(job, 0), 0u);
@@ -119,7 +119,7 @@ TEST(BarrierTreeTest, WhoWasToldSomethingAlreadyHasToGoByMessages) {
   EXPECT_EQ(told(job, 0), 0u);
 }
 
-// Node 1 is ready to go on without messages, but node 0 brings a value.
+// Node 1 is ready to go on without messages, but node 0 contributes a value.
 TEST(BarrierTreeTest, AValueThatOthersDoNotBringIsToldAfterARoundThatWasNotHeld) {
   TestJob job(2);
   const std::int64_t value = 5;
@@ -133,7 +133,7 @@ TEST(BarrierTreeTest, AValueThatOthersDoNotBringIsToldAfterARoundThatWasNotHeld)
   for (std::uint32_t n : {0u, 1u}) EXPECT_TRUE(job.resumed[n].value & kContributionsDiffer);
 }
 
-// Of a round that was held nothing is left: the next one may reduce.
+// A round that was held leaves nothing behind: the next one may reduce.
 TEST(BarrierTreeTest, ARoundThatWasHeldLeavesNothing) {
   TestJob job(2);
   const std::int64_t value = 5;
@@ -186,7 +186,7 @@ TEST(BarrierTreeTest, AnIntervalThatManyKnowIsToldOnce) {
   job.step(6, CloseInterval{&notices});
   job.step(6, LockAcquire{LockId{6}, WaiterId{20}});
   job.step(6, LockRelease{LockId{6}, WaiterId{20}});
-  for (std::uint32_t n = 0; n < 6; ++n) {  // the lock goes round
+  for (std::uint32_t n = 0; n < 6; ++n) {  // the lock goes from node to node
     job.step(n, LockAcquire{LockId{6}, WaiterId{30 + n}});
     job.deliver_all();
     job.step(n, Learn{job.resumed[30 + n].payload, false});
@@ -279,7 +279,8 @@ TEST(BarrierTreeTest, TwoNodesSendOneMessageEach) {
   EXPECT_TRUE(job.messages.empty());
 }
 
-// Each has arrived at both before it hears of the other: neither could tell which departs first.
+// Each node has arrived at both barriers before it gets the other's arrivals: neither could tell
+// which barrier ends first.
 TEST(BarrierTreeTest, TwoNodesInSeveralBarriersDepartInOneOrder) {
   TestJob job(2);
   enter_and_arrive(job, 0, 7);
@@ -294,7 +295,7 @@ TEST(BarrierTreeTest, TwoNodesInSeveralBarriersDepartInOneOrder) {
   EXPECT_EQ(job.resumed[0].value + job.resumed[10].value, 3u);
 }
 
-// An arrival of each of two nodes, with a block of node 0 along.
+// One arrival of each of two nodes; that of node 0 carries a block.
 struct ArrivalTest : testing::Test {
   void arrive(std::uint32_t node, bool acquired, std::uint32_t id = 0) {
     job.step(node, BarrierEnter{BarrierId{id}, 1, WaiterId{node}});

@@ -12,21 +12,23 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A barrier of nodes in a word that all of them reach: a central counter (Mellor-Crummey and Scott,
-// ACM TOCS 9(1), 1991, section 3.1) for rounds that bring nobody anything. A round is held when all
-// have come and none had something to tell; it is off as soon as one has, or will not wait any
-// longer: then all of them meet by messages. The compare-and-swap by which one of these becomes
-// true decides it for all. A view of the word, which is zero at first; by any thread of any node.
+// An in-memory barrier: nodes count themselves in a word that all of them reach. It is a central
+// counter (Mellor-Crummey and Scott, ACM TOCS 9(1), 1991, section 3.1), for rounds in which no node
+// has notices or values for the others. A round is held when all nodes have come and none has
+// something to report. It is off as soon as one node has something to report, or does not wait any
+// longer; then all use the barrier by messages. Each outcome is one compare-and-swap, which decides
+// for all nodes. The object is a view of the word, which is zero at first; any thread of any node
+// may call it.
 class CentralBarrier {
  public:
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free);  // also between processes
   static constexpr std::uint32_t kMostNodes = 128;
-  static constexpr std::uint32_t kPlaces = 64;  // words of a job: the barriers of these numbers
+  static constexpr std::uint32_t kPlaces = 64;  // words of a job: barriers 0 to 63
 
   enum class Round : std::uint8_t { kOpen, kHeld, kOff };
-  // What node 0 tells all with a round, in the same memory: a place for even rounds and one for odd
-  // ones. A node that comes to a round has read what was told with those before.
+  // What node 0 broadcasts with a round, in the same memory: one place for even rounds and one for
+  // odd rounds. A node that comes to a round has read what was broadcast in earlier ones.
   struct alignas(64) Told {
     std::uint32_t bytes = 0;
     std::byte data[252];
@@ -36,32 +38,36 @@ class CentralBarrier {
   CentralBarrier(Word& word, std::uint32_t nodes, Told* told = nullptr)
       : word_(word), nodes_(nodes), told_(told) {}
 
-  // By node 0 before it comes, in each round with which it may tell something: at most kMostTold.
+  // By node 0, in each round with which it may broadcast something, before it comes: at most
+  // kMostTold bytes.
   void tell(std::span<const std::byte> bytes) {
     Told& place = told_[(word_.load(std::memory_order_relaxed) >> kRound) % 2];
     if (bytes.empty() && (place.bytes == 0 || mutant(Mutant::kForkKeepsPayload))) return;
     place.bytes = static_cast<std::uint32_t>(bytes.size());
     std::copy(bytes.begin(), bytes.end(), place.data);
   }
-  // After a round was held, until this node comes to the next one.
+  // What node 0 broadcast with a round that was held. Valid until this node comes to the next
+  // round.
   std::span<const std::byte> told(std::uint64_t round) const {
     const Told& place = told_[round % 2];
     return {place.data, place.bytes};
   }
 
-  // A node comes, once a round. told: how many departures' notices it has learned, if it has
-  // nothing to tell; a round is held only where all have learned the same. Result: which round.
+  // A node comes to a round, once a round. `told`: the number of barrier exits whose notices the
+  // node has learned, or nothing if it has something to report. A round is held only if all nodes
+  // give the same number. Result: the number of the round.
   std::uint64_t come(std::optional<std::uint32_t> told) {
-    // A guess that fails brings the word's line here to be written, which a load would not.
+    // The first value is a guess. If it fails, the processor has fetched the word's cache line for
+    // writing, which a load would not do.
     std::uint64_t was = 0;
     while (!word_.compare_exchange_weak(was, after(was, told), std::memory_order_acq_rel,
                                         std::memory_order_relaxed)) {
     }
     return was >> kRound;
   }
-  // For a node that has not come to the round that is open: kHeld if all others have, none has
-  // anything to tell, and all have learned as many departures' notices as this one, `told`. They
-  // wait, or go on by messages, until it comes.
+  // For a node that has not come to the open round. kHeld: all other nodes have come, none has
+  // something to report, and all have learned the notices of `told` barrier exits, as this node
+  // has. Then they wait, or go on by messages, until this node comes.
   Round others(std::uint32_t told) const {
     std::uint64_t was = word_.load(std::memory_order_acquire);
     if (was & kOffNow) return Round::kOff;
@@ -69,8 +75,9 @@ class CentralBarrier {
     bool same = static_cast<std::uint32_t>(was) == told || mutant(Mutant::kGatherApart);
     return same ? Round::kHeld : Round::kOff;
   }
-  // That node will not wait for the others any longer, or has learned other notices: unless kHeld,
-  // the round is off, and the others need not wait for it either.
+  // By that node, when it does not wait for the others any longer, or has learned other notices.
+  // Unless the answer is kHeld, the round is off, and the others need not wait for this node
+  // either.
   Round give_up_others(std::uint32_t told) {
     std::uint64_t was = word_.load(std::memory_order_acquire);
     while (others(told) != Round::kHeld && (was & kOffNow) == 0 &&
@@ -83,7 +90,7 @@ class CentralBarrier {
   Round look(std::uint64_t round) const {
     return state(word_.load(std::memory_order_acquire), round);
   }
-  // A node that has come will not wait any longer; never kOpen.
+  // A node that has come does not wait any longer. The result is never kOpen.
   Round withdraw(std::uint64_t round) {
     std::uint64_t was = word_.load(std::memory_order_acquire);
     while (state(was, round) == Round::kOpen &&
@@ -94,8 +101,8 @@ class CentralBarrier {
   }
 
  private:
-  // Bits from 0: what those who came have been told; how many came; whether this round is off;
-  // whether the last one was; the number of the round.
+  // The word, from bit 0: the number that the nodes gave in come(); how many nodes came; whether
+  // this round is off; whether the last round was off; the number of this round.
   static constexpr std::uint64_t kCame = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kOffNow = std::uint64_t{1} << 40;
   static constexpr std::uint64_t kWasOff = std::uint64_t{1} << 41;

@@ -30,7 +30,7 @@ TEST(CentralBarrierTest, IsOffAsSoonAsOneHasSomethingToTell) {
   EXPECT_EQ(barrier.look(round), Round::kOff);
   std::uint64_t next = barrier.come(7);
   EXPECT_NE(next, round);
-  EXPECT_EQ(barrier.look(next), Round::kOpen);  // the round before says nothing about it
+  EXPECT_EQ(barrier.look(next), Round::kOpen);  // whatever the round before was
 }
 
 TEST(CentralBarrierTest, IsOffWhereTheLastHasSomethingToTell) {
@@ -92,7 +92,7 @@ TEST(CentralBarrierTest, WhoGivesUpTheOthersPutsTheRoundOff) {
 }
 
 TEST(CentralBarrierTest, WorksForTheMostNodesAndWhenRoundsWrapAround) {
-  CentralBarrier::Word word{~std::uint64_t{0} << 42};  // the last round
+  CentralBarrier::Word word{~std::uint64_t{0} << 42};  // the last number of a round
   CentralBarrier barrier(word, CentralBarrier::kMostNodes);
   for (int times = 0; times < 2; ++times) {
     std::uint64_t round = barrier.come(~0u);

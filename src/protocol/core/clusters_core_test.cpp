@@ -1,4 +1,4 @@
-// Barriers, expiries and locks of nodes in two and three clusters: what crosses the links.
+// Barriers, expiries and locks of nodes in two and three clusters: which messages cross the links.
 #include <gtest/gtest.h>
 
 #include "base/prng.h"
@@ -15,7 +15,7 @@ TestJob job_in(std::span<const std::uint32_t> clusters) {
                  clusters.data());
 }
 
-// How many messages go from one cluster to another until none is left.
+// Delivers all messages; returns how many went from one cluster to another.
 std::uint32_t deliver_and_count(TestJob& job, std::span<const std::uint32_t> clusters) {
   std::uint32_t crossing = 0;
   while (!job.messages.empty()) {
@@ -56,8 +56,8 @@ TEST(ClustersCoreTest, ABarrierCrossesALinkOnceInEachDirection) {
   }
 }
 
-// Node 0 gathers before it enters: all have told it what they changed by one message over each
-// link, and what it broadcasts goes back with one.
+// Node 0 gathers before it enters. The notices of all nodes reach it by one message over each link,
+// and its broadcast goes back by one.
 TEST(ClustersCoreTest, AJoinAndAForkCrossALinkOnceInEachDirection) {
   for (std::span<const std::uint32_t> clusters :
        {std::span<const std::uint32_t>(kTwo), std::span<const std::uint32_t>(kMixed)}) {
@@ -98,7 +98,7 @@ TEST(ClustersCoreTest, AJoinAndAForkCrossALinkOnceInEachDirection) {
   }
 }
 
-// Two barriers at once end in the same order everywhere, whatever the messages' order.
+// Two barriers at once end in the same order at all nodes, whatever the order of the messages.
 TEST(ClustersCoreTest, BarriersThatOverlapEndInOneOrder) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     base::Prng random(seed);
@@ -118,7 +118,7 @@ TEST(ClustersCoreTest, BarriersThatOverlapEndInOneOrder) {
         note();
         arrive(job, node, id);
       } else {
-        // The oldest message of any pair.
+        // The oldest message of a random pair of nodes.
         std::size_t at = random.below(static_cast<std::uint32_t>(job.messages.size()));
         for (std::size_t i = 0; i < at; ++i)
           if (job.messages[i].from == job.messages[at].from &&
@@ -155,7 +155,7 @@ TEST(ClustersCoreTest, AnExpiryEntersEachClusterOnce) {
   }
 }
 
-// Takes the lock and gives it back; what crossed.
+// Takes the lock and gives it back; returns how many messages crossed the link.
 std::uint32_t use(TestJob& job, std::uint32_t node, LockId lock) {
   job.resumed.clear();
   job.step(node, LockAcquire{lock, WaiterId{node}});
@@ -174,7 +174,7 @@ TEST(ClustersCoreTest, ALockThatStaysInAClusterSendsNothingAcrossFromItsSecondUs
       EXPECT_EQ(use(job, 3 * cluster + 1, id), near ? 0u : 2u) << lock;
       for (std::uint32_t n : {2u, 0u, 1u, 0u}) EXPECT_EQ(use(job, 3 * cluster + n, id), 0u) << lock;
       EXPECT_EQ(job.malformed, 0);
-      // And the other cluster gets it all the same.
+      // The other cluster can still get the lock.
       EXPECT_GT(use(job, 3 * (1 - cluster), id), 0u);
       EXPECT_LE(use(job, 3 * cluster, id), 2u);
       EXPECT_EQ(job.malformed, 0);

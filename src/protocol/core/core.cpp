@@ -143,7 +143,7 @@ void Core::received(const Received& event) {
     case wire::Kind::kOfferReply:
       good = offers_.received_reply(event.from, message);
       break;
-    default:  // what the host's pages are asked and told, it keeps to itself
+    default:  // messages about pages are for the host itself, not for the core
       break;
   }
   if (!good) outbox_.malformed(event.from);
@@ -158,7 +158,7 @@ void Core::check_invariants() const {
   expiry_.check_invariants();
 }
 
-// Of the block that the message names; kNoNode where its region is not known here.
+// The home of the block that the message names; kNoNode if its region is not known here.
 NodeId Core::sc_home(Bytes message) const {
   wire::ScMessage head;
   if (!wire::take(message, head)) return kNoNode;

@@ -22,18 +22,19 @@ struct CoreConfig {
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;  // of the shared space
   std::uint32_t block_bytes = 4096;
-  // From this block on regions with sequential consistency lie, all others before it.
+  // Regions with sequential consistency lie from this block on, all others before it.
   std::uint64_t sc_first = ~0ull;
-  std::uint32_t sc_named_readers = 8;  // of a page, until all nodes are asked (sc/machine.h)
-  const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
+  std::uint32_t sc_named_readers = 8;  // of a page; if more, all nodes are asked (sc/machine.h)
+  const bool* reached = nullptr;       // by node: is its memory in reach; nullptr: every node's is
   const std::uint32_t* hosts = nullptr;     // by node, a number for each host; nullptr: all on one
-  const std::uint32_t* clusters = nullptr;  // by node, as hosts; those of a host have the same
+  const std::uint32_t* clusters = nullptr;  // by node, as hosts; all nodes of a host have the same
   std::uint32_t barrier_arity = 4;
-  std::uint32_t max_log_ranges = 1 << 16;  // write notices kept for passing on
+  std::uint32_t max_log_ranges = 1 << 16;  // write notices that are kept to be passed on
 };
 
-// A node's machine for everything that travels in messages: locks, barriers, notices, allocations.
-// One event in, effects out; never blocks. The host calls it under one mutex.
+// The part of a node's protocol that speaks in messages: locks, counts, barriers, notices,
+// allocations. A step takes one event and answers with effects; it never waits. The host calls
+// step() under one mutex.
 class Core {
  public:
   explicit Core(const CoreConfig& config);
@@ -41,10 +42,11 @@ class Core {
 
   void step(const Event& event, Effects& out);
 
-  // What this node knows; changes only in steps by the holder of the consistency lock (hlrc.h), who
-  // may read it freely.
+  // The intervals that this node knows. It changes only in steps by the holder of the consistency
+  // lock (hlrc.h), which may read it without the mutex.
   const VectorTimestamp& timestamp() const { return log_.timestamp(); }
-  // Grows with every interval that this node closes or learns of; by any thread.
+  // Grows with each interval that this node closes, and each notice set that it learns. Any thread
+  // may call it.
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }

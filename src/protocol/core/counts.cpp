@@ -11,7 +11,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
-// The result of the operation.
+// Performs the operation on the count; returns its result.
 std::int64_t perform(Count& count, const CountChange& change) {
   std::int64_t before = count.value;
   std::int64_t operand = change.operand;
@@ -107,7 +107,7 @@ void Counts::wake_reached(Count& count) {
   });
 }
 
-// The wake may come before the sleeper has given the token back and sleeps.
+// The wake may come before the sleeper has passed the token on and sleeps (State::kComing).
 bool Counts::wake(WaiterId waiter, Woken by, Bytes notices) {
   auto at = sleepers_.find(waiter.value);
   if (at == sleepers_.end() || at->second.state == Sleep::State::kWoken) return false;
@@ -140,7 +140,7 @@ void Counts::sleep(WaiterId waiter) {
   }
 }
 
-// A wake that comes from now on is found by the sleeper's CountSleep.
+// A wake that comes after this is kept for the next CountSleep of the sleeper.
 void Counts::expire(WaiterId waiter) {
   auto at = sleepers_.find(waiter.value);
   if (at == sleepers_.end() || at->second.state != Sleep::State::kAsleep) return;
@@ -149,8 +149,8 @@ void Counts::expire(WaiterId waiter) {
   outbox_.resume_plain(waiter, static_cast<std::uint64_t>(Woken::kExpired));
 }
 
-// Whose ticket is not reached sleeps, and so does everybody behind: the tickets behind become
-// smaller by those that are given up.
+// A sleeper whose ticket is not reached still sleeps, and so do all with later tickets. Their
+// tickets become smaller by the number that is given up.
 void Counts::give_up(const CountGiveUp& event) {
   Count& count = locks_.count(event.count, event.waiter);
   auto at =

@@ -7,9 +7,10 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A node's part in the job's counts (Count): what the holder of a count's token does with it, and
-// the sleepers of this node. Whoever changes a count wakes those whose number it has reached, by a
-// message where they are elsewhere. The message has the notices that their nodes do not know.
+// A node's part in the counts of the job (Count): what the holder of a count's token does with the
+// count, and the sleepers of this node. A thread that changes a count wakes the sleepers whose
+// number the count has reached; those of other nodes by a message with the notices that their nodes
+// do not know.
 class Counts {
  public:
   Counts(NodeId self, std::uint64_t blocks, const IntervalLog& log, LockManager& locks,
@@ -28,8 +29,8 @@ class Counts {
   struct Sleep {
     LockId count;
     enum class State : std::uint8_t { kComing, kWoken, kAsleep } state = State::kComing;
-    Woken by = Woken::kHere;           // once it is woken
-    std::vector<std::byte> notices{};  // ... with these
+    Woken by = Woken::kHere;           // how it was woken, if it was
+    std::vector<std::byte> notices{};  // the notices that came with the wake
   };
 
   void wake_reached(Count& count);
@@ -41,7 +42,7 @@ class Counts {
   const IntervalLog& log_;
   LockManager& locks_;
   Outbox& outbox_;
-  std::unordered_map<std::uint32_t, Sleep> sleepers_;  // of this node, by waiter
+  std::unordered_map<std::uint32_t, Sleep> sleepers_;  // this node's, by waiter
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

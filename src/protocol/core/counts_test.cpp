@@ -9,7 +9,7 @@
 namespace terrane::protocol {
 namespace {
 
-constexpr LockId kCount{(1ull << 32) + 1};  // its manager is node 1 of two, of three node 2
+constexpr LockId kCount{(1ull << 32) + 1};  // of two nodes, node 1 manages it; of three, node 2
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 class CountsTest : public testing::Test {
@@ -30,7 +30,7 @@ class CountsTest : public testing::Test {
     release(node, waiter);
     return result;
   }
-  // Whether the count had reached it already.
+  // Result: whether the count has reached the number already.
   bool await(std::uint32_t node, std::uint32_t waiter, std::int64_t until) {
     acquire(node, waiter);
     job.step(node, CountAwait{kCount, until, WaiterId{waiter}});

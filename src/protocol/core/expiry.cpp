@@ -105,7 +105,7 @@ bool Expiry::received_expired(NodeId from, Bytes message) {
   return true;
 }
 
-// One part more of the round is done; with the last one it is.
+// One more part of the round is done; after the last one this node answers.
 void Expiry::count(std::map<Key, Round>::iterator round) {
   if (--round->second.awaited > 0) return;
   auto [origin, waiter] = round->first;

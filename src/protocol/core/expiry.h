@@ -11,17 +11,17 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What an eager release tells all nodes before it ends: blocks whose copies are old. It goes down a
-// tree with the releaser at its root; each node answers when it and its subtree have dropped theirs
-// (Omni/SCASH's eager release; the tree in place of copysets, which would grow with the pages).
-// The tree enters each cluster once.
+// The message of an eager release, before it ends, to all nodes: blocks whose copies are old. It
+// goes down a tree with the releasing node at its root. Each node answers when it and its subtree
+// have dropped their copies (the eager release of Omni/SCASH, with a tree in place of copysets,
+// which would grow with the pages). The tree enters each cluster once.
 class Expiry {
  public:
   // arity: of the tree.
   Expiry(NodeId self, const Clusters& clusters, std::uint32_t arity, Outbox& outbox);
 
   void begin(const ExpireCopies& event);
-  // This node has dropped what (origin, waiter) told of.
+  // This node has dropped its copies for the expiry (origin, waiter).
   void expired(NodeId origin, WaiterId waiter);
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message, std::uint64_t blocks);
@@ -30,8 +30,8 @@ class Expiry {
 
  private:
   struct Round {
-    std::uint32_t awaited;   // this node's own part, and children that have not answered
-    std::uint32_t children;  // a bit for each of them
+    std::uint32_t awaited;   // answers that are missing: of this node and of its children
+    std::uint32_t children;  // a bit for each child that has not answered
   };
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // origin, waiter
 

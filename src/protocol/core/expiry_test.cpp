@@ -15,7 +15,7 @@ class ExpiryTest : public testing::Test {
     job.step(node, ExpireCopies{&ranges_, kWaiter});
     job.deliver_all();
   }
-  // Every node that was told answers; in the order in which they were told.
+  // Each node that got the expiry answers, in the order in which they got it.
   void answer(TestJob& job) {
     auto told = std::move(job.expires);
     job.expires.clear();
@@ -76,24 +76,24 @@ TEST_F(ExpiryTest, MessagesThatNoNodeSendsAreRefused) {
     job.step(to, Received{NodeId{from}, bytes});
     EXPECT_EQ(job.malformed, before + 1);
   };
-  send(1, 2, {.origin = 0}, {{1, 1}});   // not its parent
+  send(1, 2, {.origin = 0}, {{1, 1}});   // not from its parent
   send(1, 0, {.origin = 7}, {{1, 1}});   // no such node
   send(1, 0, {.origin = 1}, {{1, 1}});   // itself
   send(1, 0, {.origin = 0}, {});         // nothing
   send(1, 0, {.origin = 0}, {{60, 5}});  // beyond the space
   send(1, 0, {.origin = 0}, {{60, 0}});
   std::vector<std::byte> bytes;
-  wire::put(bytes, wire::Expired{.origin = 0, .waiter = 9});  // which nobody awaits
+  wire::put(bytes, wire::Expired{.origin = 0, .waiter = 9});  // no thread waits for it
   job.step(0, Received{NodeId{1}, bytes});
   EXPECT_EQ(job.malformed, 7);
   begin(job, 0);
   bytes.clear();
   wire::put(bytes, wire::Expired{.origin = 0, .waiter = kWaiter.value});
-  job.step(0, Received{NodeId{5}, bytes});  // the child of node 1
+  job.step(0, Received{NodeId{5}, bytes});  // a child of node 1
   EXPECT_EQ(job.malformed, 8);
   job.step(0, Received{NodeId{1}, bytes});
   EXPECT_EQ(job.malformed, 8);
-  job.step(0, Received{NodeId{1}, bytes});  // twice
+  job.step(0, Received{NodeId{1}, bytes});  // a second time
   EXPECT_EQ(job.malformed, 9);
 }
 

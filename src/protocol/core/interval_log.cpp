@@ -45,7 +45,7 @@ void IntervalLog::learn(Bytes notices) {
     History& history = histories_[entry.node];
     std::uint32_t known = known_[entry.node];
     if (entry.base >
-        known) {  // what lies between was forgotten by the sender: nor can we pass it on
+        known) {  // the sender has forgotten the intervals in between: nor can we pass them on
       mark(Mark::kLogHoleLearned);
       forget_history(history, entry.base);
     }
@@ -90,7 +90,7 @@ void IntervalLog::forget(const VectorTimestamp& floor) {
     forget_history(histories_[node], floor[node] < known_[node] ? floor[node] : known_[node]);
 }
 
-// Over the limit: every node's older half goes.
+// Over the limit: forgets the older half of the intervals of each node.
 void IntervalLog::bound() {
   if (ranges_ <= max_ranges_) return;
   mark(Mark::kLogTruncated);

@@ -8,35 +8,35 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// For each node, the number of its latest interval that is known (TreadMarks; Keleher, Cox,
-// Zwaenepoel 1992).
+// For each node the number of its last interval that is known (TreadMarks; Keleher, Cox, Zwaenepoel
+// 1992).
 using VectorTimestamp = std::vector<std::uint32_t>;
 
-// The write notices that a node knows, its own and others', for passing on: a suffix of each node's
-// intervals. Memory is bounded: beyond a limit the oldest are forgotten, and a set made for
-// somebody who would have needed them says so by its base; that receiver drops all its copies
-// (always right, and rare).
+// The write notices that a node knows, its own and those of other nodes, kept to be passed on: for
+// each node a suffix of its intervals. Memory is bounded: beyond max_ranges the oldest intervals
+// are forgotten. A notice set for a node that needs forgotten intervals says so by its base; its
+// receiver drops all its copies, which is always right, and rare.
 class IntervalLog {
  public:
   IntervalLog(std::uint32_t nodes, std::uint32_t max_ranges);
 
   const VectorTimestamp& timestamp() const { return known_; }
 
-  // Whether a notice set that came to `self` is one that may be learned: whole, within the job's
-  // bounds, and without intervals of our own that we have not closed.
+  // Whether a notice set that came to `self` may be learned: it is whole, within the job's bounds,
+  // and names no interval of `self` that is not closed yet.
   bool believable(Bytes notices, NodeId self, std::uint64_t blocks) const;
 
-  // A new interval of `node`, the one after timestamp()[node].
+  // Adds the next interval of `node`, number timestamp()[node] + 1.
   void append(std::uint32_t node, std::uint32_t interval, const std::vector<BlockRange>& ranges);
-  // Takes over what a (believable) notice set says that is new here, and raises the timestamp.
+  // Adds the intervals of a (believable) notice set that are new here, and raises the timestamp.
   void learn(Bytes notices);
-  // Forgets the intervals of every node up to `floor` (all nodes know them).
+  // Forgets the intervals of each node up to `floor`, which all nodes know.
   void forget(const VectorTimestamp& floor);
 
-  // Appends a notice set of what lies after `since`, as far as it is still known here. Nodes with
-  // nothing new are left out.
+  // Appends a notice set with the intervals after `since` that are still known here. Nodes with no
+  // new intervals are left out.
   void write_since(const VectorTimestamp& since, std::vector<std::byte>& out) const;
-  // Appends one entry: what `node` did after `since`, always, even when nothing.
+  // Appends one entry: the intervals of `node` after `since`; also if there are none.
   void write_entry(std::uint32_t node, std::uint32_t since, std::vector<std::byte>& out) const;
 
   std::uint64_t ranges() const { return ranges_; }
@@ -48,8 +48,8 @@ class IntervalLog {
     std::uint32_t first_range;
     std::uint32_t ranges;
   };
-  // One node's records, oldest first; the front is forgotten by moving `head` and compacted now and
-  // then.
+  // One node's records, oldest first. To forget the first ones moves `head`; the vectors are
+  // compacted from time to time.
   struct History {
     std::vector<Record> records;
     std::vector<BlockRange> ranges;

@@ -77,7 +77,7 @@ TEST(IntervalLogTest, WhoLearnsAHoleCannotPassOnWhatLiesInIt) {
   IntervalLog a(2, 100), b(2, 100);
   a.append(0, 1, {{3, 1}});
   a.append(0, 2, {{4, 1}});
-  b.learn(since(a, {1, 0}));  // as if the first had been forgotten
+  b.learn(since(a, {1, 0}));  // as if the sender had forgotten the first interval
   EXPECT_EQ(b.timestamp()[0], 2u);
   auto bytes = since(b, {0, 0});
   wire::NoticeReader reader(bytes);

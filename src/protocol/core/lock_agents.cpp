@@ -1,7 +1,7 @@
-// Where a lock's manager is. A cluster's agent for a lock takes the requests of the cluster's
-// nodes, and asks the lock's first manager where they have to go. If the lock has not been used,
-// that gives the lock's token and its queue to the agent that asks, and the lock is managed there
-// for good.
+// The manager of a lock. The agent of a cluster for a lock takes the requests of the cluster's
+// nodes, and asks the lock's first manager where to send them. If the lock has not been used, the
+// first manager gives its token and its queue to the asking agent, which manages the lock from then
+// on.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Of the cluster of that node.
+// The agent of that node's cluster.
 NodeId LockManager::agent(LockId lock, NodeId of) const {
   NodeId first = first_manager(lock);
   if (clusters_.together(first, of)) return first;
@@ -18,8 +18,7 @@ NodeId LockManager::agent(LockId lock, NodeId of) const {
   return members[lock.value % members.size()];
 }
 
-// Whether a request that came here from that node is the requester's own or one that its agent
-// relays.
+// Whether a node that sends us a request is the requester itself, or the agent that relays it.
 bool LockManager::came_from(NodeId from, NodeId requester, LockId lock) const {
   if (agent(lock, self_) != self_) return false;
   if (clusters_.together(requester, self_)) return from == requester;
@@ -30,7 +29,7 @@ bool LockManager::is_unused(const Lock& lock) const {
   return lock.token && !lock.held && lock.turn == 0 && lock.tail == self_ && !lock.asking.there();
 }
 
-// At an agent: a request of its cluster, or at the manager of any.
+// At an agent: a request of its cluster; at the manager: any request.
 void LockManager::queue_or_relay(LockId id, NodeId requester, Asked asked, bool tries) {
   Lock& lock = find(id);
   if (requester == self_ && lock.token) return take_given(lock);
@@ -41,7 +40,7 @@ void LockManager::queue_or_relay(LockId id, NodeId requester, Asked asked, bool 
     put_request(tries ? wire::Kind::kLockTry : wire::Kind::kLockRequest, requester, id, asked);
     return outbox_.send(lock.manager);
   }
-  // What was held back before will have the lock, or has found it in use.
+  // The requests that are held back get the lock, or find it in use; so a try finds it in use.
   if (tries && !lock.held_back.empty()) return refuse(id, requester);
   lock.held_back.emplace_back().set(requester, asked, kUncounted);
   lock.held_back.back().tries = tries;
@@ -50,7 +49,8 @@ void LockManager::queue_or_relay(LockId id, NodeId requester, Asked asked, bool 
   outbox_.send(first_manager(id));
 }
 
-// The token has come with the queue, and this node is the first that asked for it.
+// The token has come together with the management of the lock, and this node is the first
+// requester.
 void LockManager::take_given(Lock& lock) {
   lock.requested = lock.tried = false;
   take_next(lock);
@@ -64,7 +64,7 @@ void LockManager::tell_manager(LockId id, NodeId to, NodeId manager) {
   outbox_.send(to);
 }
 
-// At the first manager. Two agents may ask before either has an answer: the first one gets the
+// At the first manager. Two agents may ask before either has an answer; the first one gets the
 // lock.
 bool LockManager::received_manager_request(NodeId from, Bytes message) {
   wire::LockManagerAt head;

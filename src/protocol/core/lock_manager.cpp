@@ -52,7 +52,7 @@ void LockManager::take_next(Lock& lock) {
 
 void LockManager::want(LockId id, const std::vector<wire::WantedBlock>& blocks) {
   Lock& lock = find(id);
-  if (!lock.requested && !lock.tried) lock.wants = blocks;  // else a grant may bring the old ones
+  if (!lock.requested && !lock.tried) lock.wants = blocks;  // else a grant may have old ones
 }
 
 bool LockManager::wants_blocks(LockId id) const {
@@ -132,7 +132,8 @@ void LockManager::forwarded(LockId id, NodeId requester, Asked asked) {
   }
 }
 
-// The token rests here though it has a successor: threads here are about to take the lock again.
+// The token stays here at rest although it has a successor: threads here will soon take the lock
+// again.
 void LockManager::extend_turn(LockId id, Lock& lock) {
   mark(Mark::kLockTurnExtended);
   if (lock.extended++ == 0) outbox_.turn_extended(id);
@@ -150,7 +151,7 @@ void LockManager::end_turn(LockId id) {
   release_kept(id, lock);
 }
 
-// The host makes the release, and then gives the lock back as its holder does.
+// The host makes the release, and then unlocks as a holder does.
 void LockManager::release_kept(LockId id, Lock& lock) {
   mark(Mark::kLockReleasedLate);
   lock.unreleased = false;
@@ -202,7 +203,7 @@ void LockManager::grant(LockId id, Lock& lock, NodeId to) {
   send_grant(lock.successor.wants, to);
 }
 
-// Only the home of what is wanted has it for certain as it is now.
+// Only the home of a wanted block certainly has its current bytes.
 void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
   std::uint64_t here[wire::kMostWanted];
   std::size_t count = 0;
@@ -214,9 +215,9 @@ void LockManager::send_grant(const WantedBlocks& wants, NodeId to) {
   outbox_.send_wanted(to, {here, count});
 }
 
-// Between two threads of a node no data has to move, so the release is left to the last of them. A
-// successor elsewhere comes first, unless the turn is extended. Where no node asks for the lock, or
-// the turn is extended, the release may be left until the token leaves.
+// Between two threads of a node no data have to move, so only the last of them makes the release. A
+// successor on another node comes before threads here, unless the turn is extended. If no node asks
+// for the lock, or the turn is extended, the release may wait until the token leaves.
 void LockManager::hand_off(const LockHandOff& event) {
   auto [id, waiter, lazily, releases, extends] = event;
   if (!holds(id, waiter)) {
@@ -291,9 +292,8 @@ bool LockManager::received(NodeId from, Bytes message) {
   }
 }
 
-// A request comes from the requester itself, or its agent, to the manager, and from there to the
-// tail of the queue, which is still waiting for the lock or has it. No node asks that is the tail
-// already.
+// A request goes from the requester, or its agent, to the manager, and from there to the tail of
+// the queue, which waits for the lock or has it. No node that is the tail sends a request.
 bool LockManager::received_request(NodeId from, Bytes message, bool is_forward) {
   wire::LockRequest request;
   Asked asked;
@@ -357,7 +357,8 @@ bool LockManager::received_grant(NodeId from, Bytes message) {
   return true;
 }
 
-// Whether the blocks that a grant carries are whole, and those that were asked for from this home.
+// Whether the blocks that a grant carries are whole, and are blocks that this node asked this home
+// for.
 bool LockManager::are_wanted(NodeId from, Bytes granted, const WantedBlocks& wants) const {
   wire::GrantedBlock head;
   for (std::size_t count = 0; !granted.empty(); ++count) {

@@ -11,34 +11,36 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A number that travels with a token, and who sleeps until it is large enough, first come first.
-// Counters and flags use the value alone. A semaphore's value is the units that were ever posted,
-// and its tickets those that were asked for: a ticket is good once the value has reached it. So is
-// a condition's, whose value counts the tickets that were signalled.
+// A number that travels with a token, and the threads that sleep until it has reached their
+// numbers, in the order of their arrival. Counters and flags use only the value. A semaphore's
+// value is the number of units that were ever posted, and its tickets those that were ever asked
+// for; a ticket is served when the value has reached it. The same holds for a condition, whose
+// value is the number of tickets that were signalled.
 struct Count {
   std::int64_t value = 0;
   std::int64_t tickets = 0;
   std::vector<wire::Sleeper> sleepers;
-  VectorTimestamp known;  // what the nodes of all sleepers know at least; of no meaning without any
+  VectorTimestamp known;  // what all sleepers' nodes know at least; undefined without sleepers
 };
 
-// A node's part in the job's locks. A lock is a token; its manager remembers the last node that
-// asked and forwards the next request to it, so requests form a queue through the nodes
-// (TreadMarks, section 3.3) and a grant is one message from holder to successor. Threads of a node
-// queue here. A node with a successor lets the token go when its turn ends: with the thread that
-// holds the lock, or, if the turn is extended, after a few more of its threads' or a LockEndTurn.
-// No node is overtaken by more than nodes - 1 turns. As far as that allows, a requester that is
-// nearer to the holder than the last of the queue comes before that.
+// A node's part in the locks of the job. A lock is a token. Its manager remembers the last node
+// that asked and forwards the next request to it, so the nodes form a queue (TreadMarks, section
+// 3.3), and a grant is one message from the holder to its successor. The threads of a node queue
+// here. A node with a successor passes the token on when its turn ends: when the thread that holds
+// the lock unlocks or, if the turn is extended, after some more of its threads or at a LockEndTurn.
+// No node is overtaken by more than nodes - 1 turns. Within this bound, a requester that is nearer
+// to the holder than the last node of the queue is put before that node.
 //
-// Each cluster has an agent for each lock: requests go to the agent of the requester's cluster
-// (lock_agents.cpp). The manager is one of them: first node lock modulo nodes, then for good the
-// agent of the cluster whose nodes use the lock first. So with one cluster it never moves.
+// Each cluster has an agent for each lock, which takes the requests of the cluster's nodes
+// (lock_agents.cpp). The manager is one of the agents: at first the node lock modulo nodes; then,
+// for good, the agent of the cluster whose nodes use the lock first. So with one cluster it never
+// moves.
 class LockManager {
  public:
   struct Config {
     NodeId self;
     const Clusters& clusters;
-    std::uint64_t blocks;  // of the space, of block_bytes each
+    std::uint64_t blocks;  // of the shared space; each has block_bytes
     std::uint32_t block_bytes;
   };
   LockManager(const Config& config, const IntervalLog& log, Outbox& outbox)
@@ -50,89 +52,94 @@ class LockManager {
         log_(log),
         outbox_(outbox) {}
 
-  // activity: of this node (effects.h), for the requests that these may send.
+  // activity: this node's (effects.h), for the requests that the call may send.
   void acquire(LockId lock, WaiterId waiter, std::uint64_t activity);
   void attempt(LockId lock, WaiterId waiter, std::uint64_t activity);
   void hand_off(const LockHandOff& event);
-  // An extended turn is over.
+  // Ends an extended turn.
   void end_turn(LockId lock);
   void release(LockId lock, WaiterId waiter, std::uint64_t activity);
-  // What the requests for a token name, from the next one on; unless one is under way.
+  // Sets the blocks that this node's requests for the token name, from the next request on. No
+  // effect while a request is under way.
   void want(LockId lock, const std::vector<wire::WantedBlock>& blocks);
-  // Whether it names any.
+  // Whether the requests name any blocks.
   bool wants_blocks(LockId lock) const;
-  // Of a token that this waiter holds.
+  // The count of a token that this waiter holds.
   Count& count(LockId lock, WaiterId waiter);
   bool holds(LockId lock, WaiterId waiter) const;
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message);
 
-  // A program's lock that is held here, and wanted by a node, or (kNoNode) by another thread here.
+  // A lock of the program that is held here, and that another node or (kNoNode) another thread here
+  // waits for.
   struct Wanted {
     LockId lock;
-    std::uint64_t turn;  // how often it has been taken here
+    std::uint64_t turn;  // how often the lock has been taken here
     WaiterId holder;
     NodeId by;
   };
-  // Appends them.
+  // Appends all such locks.
   void list_wanted(std::vector<Wanted>& out) const;
-  // A program's lock that this waiter holds, if any.
+  // A lock of the program that this waiter holds, if any.
   std::optional<LockId> held_by(WaiterId waiter) const;
-  // For checks across nodes: the token is here; this node manages a lock that was used.
+  // For checks across nodes. has_token: the token is here. manages: this node manages the lock,
+  // which was used.
   bool has_token(LockId lock) const;
   bool manages(LockId lock) const;
   void check_invariants() const;
 
  private:
   using WantedBlocks = std::vector<wire::WantedBlock>;
-  // What a request says behind its head; where it is in the message.
+  // What follows the head of a request; a view of the message.
   struct Asked {
     Bytes wants;
     Bytes timestamp;
   };
   static constexpr std::uint32_t kUncounted = ~0u;
-  // A node that waits in line, and what it said when it asked.
+  // A node that waits in line, and what it said in its request.
   struct InLine {
     NodeId node = kNoNode;
     VectorTimestamp timestamp;
     WantedBlocks wants;
-    // By others' turns since it has been in line; the one under way counts.
+    // How many turns of other nodes have begun since the node is in line; the turn under way
+    // counts.
     std::uint32_t overtaken = kUncounted;
 
-    bool tries = false;  // of those that an agent holds back
+    bool tries = false;  // only in held_back of an agent: a LockTry
     bool there() const { return node != kNoNode; }
     void set(NodeId who, Asked asked, std::uint32_t overtaken_by);
     Asked asked() const;
   };
   struct Lock {
-    bool token = false;  // the lock rests or is held here
+    bool token = false;  // the lock is at rest or held here
     bool held = false;
-    bool requested = false;  // the token is on its way to us ...
-    bool tried = false;      // ... or we hear that the lock is in use
-    // The token rests here, and the writes of its last holder have not been released: so many
-    // releases had begun here when the holder gave it back.
+    bool requested = false;  // this node waits for the answer to a request, or a try
+    bool tried = false;      // it was a try: the answer may be that the lock is in use
+    // The token rests here, and the writes of its last holder have not been released. releases: so
+    // many releases had begun here when that holder unlocked.
     bool unreleased = false;
     std::uint64_t releases = 0;
-    // So often the token may rest here while a node waits for it, and has done so.
+    // How often the token may rest here while a node waits for it; how often it has.
     std::uint32_t extends = 0;
     std::uint32_t extended = 0;
     WaiterId holder;         // kNobody: a release is made, after which the token leaves
-    std::uint64_t turn = 0;  // how often it was taken here
+    std::uint64_t turn = 0;  // how often the lock was taken here
     InLine successor;
-    InLine then;               // was the successor, until another was put before it
-    NodeId manager = kNoNode;  // at an agent: as far as that is known
-    bool asked = false;        // at an agent: the first manager was asked for it
-    // At the manager: the last node in line, the one before it, the one that is just asked for to
-    // be put between them, and who asked since.
+    InLine then;               // the successor before another node was put before it
+    NodeId manager = kNoNode;  // at an agent: kNoNode until it is known
+    bool asked = false;        // at an agent: the first manager was asked who manages the lock
+    // At the manager. tail: the last node in line; before_tail: the one before it; asking: the
+    // requester of the question under way, whether it may come before the tail or, with
+    // asks_to_try, whether the tail gives it the token; held_back: requests since then.
     NodeId tail = kNoNode;
     NodeId before_tail = kNoNode;
     InLine asking;
-    bool asks_to_try = false;  // ... of the tail, whether it can do without the token
+    bool asks_to_try = false;
     std::vector<InLine> held_back;
-    WantedBlocks wants;             // our own requests
-    std::uint64_t activity = 0;     // ... when the latest was sent
-    std::vector<WaiterId> waiters;  // of this node: few
-    Count count;                    // while the token is here
+    WantedBlocks wants;             // named by this node's requests
+    std::uint64_t activity = 0;     // this node's, when it sent its last request
+    std::vector<WaiterId> waiters;  // of this node
+    Count count;                    // valid while the token is here
   };
 
   bool received_request(NodeId from, Bytes message, bool forwarded);

@@ -174,14 +174,15 @@ TEST(LockManagerTest, ASuccessorElsewhereComesBeforeAThreadHere) {
   EXPECT_FALSE(job.was_resumed(2)) << "it asked before, but its node has asked again since";
 }
 
-// All nodes want one lock all the time, two threads each; releases and deliveries in random order.
+// All nodes want one lock all the time, with two threads each. Acquires and releases come in random
+// order.
 void check_overtaking(const std::uint32_t* hosts, const std::uint32_t* clusters = nullptr) {
   constexpr std::uint32_t kNodes = 5;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     base::Prng rng(seed);
     TestJob job(kNodes, 1024, 2, ~0ull, hosts, clusters);
     LockId lock{rng.below(kNodes)};
-    std::uint32_t overtaken[kNodes] = {};  // since the node began to wait in the manager's queue
+    std::uint32_t overtaken[kNodes] = {};  // since the node's request is in the manager's queue
     std::vector<std::uint32_t> idle;
     for (std::uint32_t w = 0; w < 2 * kNodes; ++w) idle.push_back(w);
     std::uint32_t holder = ~0u;
@@ -193,7 +194,7 @@ void check_overtaking(const std::uint32_t* hosts, const std::uint32_t* clusters 
         std::uint32_t waiter = idle[at];
         idle.erase(idle.begin() + at);
         job.step(waiter / 2, LockAcquire{lock, WaiterId{waiter}});
-        // What follows measures from the moment when the request has reached its place.
+        // The counts below begin when the request has reached its place in the queue.
         job.deliver_all();
       } else if (action == 1 && holder != ~0u) {
         std::uint32_t gone = holder;
@@ -239,7 +240,8 @@ TEST(LockManagerTest, NorWhereItIsInAnotherClusterThanTheHolder) {
   check_overtaking(kHosts, kThree);
 }
 
-// Nodes 0, 2 and 4 are on one host, 1 and 3 on another. All hold lock 4 in the order that results.
+// Nodes 0, 2 and 4 are on one host, 1 and 3 on another. They request lock 4 in the given order.
+// Returns the order in which they get it.
 std::vector<std::uint32_t> order_of_requests(std::vector<std::uint32_t> nodes, TestJob& job) {
   for (std::uint32_t node : nodes) {
     job.step(node, LockAcquire{LockId{4}, WaiterId{node}});
@@ -383,9 +385,9 @@ TEST(LockManagerTest, ARequestForAnotherNodeIsRefused) {
     bytes.resize(bytes.size() + 12);
     job.step(to, Received{NodeId{1}, bytes});
   };
-  send(wire::Kind::kLockRequest, 0, 0);  // the manager's own
+  send(wire::Kind::kLockRequest, 0, 0);  // from the manager itself
   send(wire::Kind::kLockRequest, 2, 0);
-  send(wire::Kind::kLockRequest, 1, 2);  // to another than the manager
+  send(wire::Kind::kLockRequest, 1, 2);  // to a node that is not the manager
   send(wire::Kind::kLockForward, 1, 2);  // not from the manager
   EXPECT_EQ(job.malformed, 4);
   send(wire::Kind::kLockRequest, 1, 0);

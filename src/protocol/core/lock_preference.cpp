@@ -1,7 +1,8 @@
-// Preference for nodes near the holder. The manager asks the node before the last of the queue
-// whether a requester that is nearer to it may come before that last one. It may, if the node
-// asked holds the lock and the other has not been overtaken too often; else it goes behind, as
-// ever. The last of the queue stays the last, so a later requester finds its place as before.
+// Preference for nodes near the holder. The manager asks the node before the last one of the queue
+// whether a requester that is nearer to it may come before that last one. It may, if the asked node
+// holds the lock and the last one has not been overtaken too often; else it goes behind the last
+// one. A requester that is put before the last one leaves it the last, so a later request is queued
+// as ever.
 #include <utility>
 
 #include "protocol/core/lock_manager.h"
@@ -9,7 +10,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// At the manager. One question at a time: later requesters are held back, in order.
+// At the manager. One question at a time: later requests are held back, in order.
 void LockManager::queue(LockId id, NodeId requester, Asked asked) {
   Lock& lock = find(id);
   if (lock.asking.there()) {
@@ -40,8 +41,8 @@ bool LockManager::prefers(const Lock& lock, NodeId requester) const {
   return true;
 }
 
-// At the node before the last one. That has waited for the turn under way, and will wait for one
-// more with each that is put before it.
+// At the node before the last one. The last node waits for the turn under way, and for one more
+// turn with each node that is put before it.
 bool LockManager::insert(Lock& lock, NodeId before, NodeId requester, Asked asked) const {
   InLine& last = lock.successor;
   bool next = lock.held && last.node == before && !lock.then.there();
@@ -97,7 +98,7 @@ bool LockManager::received_inserted(NodeId from, Bytes message) {
   return true;
 }
 
-// No node that is the last already asks.
+// The tail of the queue sends no request.
 void LockManager::queue_held_back(LockId id, Lock& lock) {
   std::vector<InLine> held_back = std::exchange(lock.held_back, {});
   for (const InLine& next : held_back)

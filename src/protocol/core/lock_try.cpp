@@ -1,8 +1,8 @@
-// A lock that is tried. The manager asks the last node of the queue whether it has the token and
-// does not use it. If so, the token goes to the requester, which is the last of the queue from then
-// on; else the manager tells the requester that the lock is in use. One question at a time:
-// requests that come meanwhile are held back, and further tries find the lock in use, since
-// somebody is about to get it.
+// Tries of a lock. The manager asks the last node of the queue whether the token rests there
+// unused. If so, that node sends the token to the requester, which becomes the last of the queue;
+// otherwise the manager answers that the lock is in use. The manager asks one question at a time.
+// Requests that arrive meanwhile are held back; further tries find the lock in use, since a
+// requester is about to get it.
 #include <utility>
 
 #include "protocol/core/lock_manager.h"
@@ -49,7 +49,7 @@ void LockManager::refuse(LockId id, NodeId requester) {
   outbox_.send(requester);
 }
 
-// At the requester, which asks once more where others of its threads wait for the lock.
+// At the requester. It sends a request if other threads of its node wait for the lock.
 void LockManager::refused(LockId id, Lock& lock) {
   mark(Mark::kLockTriedInUse);
   lock.requested = lock.tried = false;

@@ -6,8 +6,8 @@
 
 namespace terrane::protocol {
 
-// An object of the C library's threads that lies in shared memory. Locks (a mutex, a pthread_once)
-// are the program's locks; the others are counts.
+// An object of the C library's threads in shared memory. Locks (a mutex, a pthread_once) are locks
+// of the program; the others are counts.
 enum class ObjectKind : std::uint8_t {
   kMutex = 1,
   kOnce,
@@ -15,14 +15,14 @@ enum class ObjectKind : std::uint8_t {
   kReadWriteLock,
   kSemaphore,
   kBarrier,
-  kAtomic,  // a word whose operations are calls
+  kAtomic,  // a word whose atomic operations are calls
 };
 
 namespace detail {
 
 inline constexpr std::uint64_t kObjectMask = (1ull << 56) - 1;
 inline constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7b, kInverse = [] {
-  std::uint64_t inverse = 1;  // Newton: each step doubles the bits that are right
+  std::uint64_t inverse = 1;  // Newton: each step doubles the number of correct bits
   for (int i = 0; i < 6; ++i) inverse *= 2 - kMultiplier * inverse;
   return inverse & kObjectMask;
 }();
@@ -32,9 +32,9 @@ constexpr std::uint64_t swap_halves(std::uint64_t number) {
 
 }  // namespace detail
 
-// The token of the object at that address, which is a multiple of 4. The kind is in the highest
-// byte; the number below is mixed, since a token's number says which node manages it, and objects
-// lie at equal distances.
+// The token of the object at this address, which is a multiple of 4. The highest byte is the kind.
+// The number below it is mixed: it decides which node manages the token, and objects often lie at
+// equal distances.
 constexpr LockId object_id(ObjectKind kind, std::uint64_t address) {
   std::uint64_t number = (address / 4 * detail::kMultiplier) & detail::kObjectMask;
   return LockId{static_cast<std::uint64_t>(kind) << 56 | detail::swap_halves(number)};
@@ -49,7 +49,7 @@ static_assert(address_of(object_id(ObjectKind::kMutex, 0x7fff'1234'5678)) == 0x7
 
 // Whether a thread that has the token holds a lock of the program.
 constexpr bool is_lock(LockId id) {
-  constexpr std::uint64_t kLastLock = 0xffffffffu;  // of those with numbers; counts follow
+  constexpr std::uint64_t kLastLock = 0xffffffffu;  // of locks with numbers; counts follow
   return is_object(id) ? kind_of(id) <= ObjectKind::kOnce : id.value <= kLastLock;
 }
 

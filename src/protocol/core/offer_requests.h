@@ -8,9 +8,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A node that writes in order what another node wrote first asks that home to offer what follows,
-// in place of flushing it there (hlrc/offers.h). The home does so if it can at once: nobody waits
-// for more than the answer.
+// Requests for offers. A node that writes in order what another node wrote first asks that home to
+// offer it the next blocks, so that it need not flush them there (hlrc/offers.h). The home offers
+// them at once or not at all: the requester waits only for the answer.
 class OfferRequests {
  public:
   OfferRequests(NodeId self, Outbox& outbox) : self_(self), outbox_(outbox) {}
@@ -26,8 +26,8 @@ class OfferRequests {
 
   NodeId self_;
   Outbox& outbox_;
-  // By waiter, of this node: the node that it has asked and not heard from, or kNoNode. The
-  // requester is in the middle of a fault, where nothing is allocated when warm.
+  // By waiter of this node: the node that it has asked and that has not answered, or kNoNode. A
+  // vector, since the requester is in a fault, where nothing is allocated once it is large enough.
   std::vector<NodeId> asked_;
 };
 

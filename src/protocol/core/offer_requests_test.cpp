@@ -28,7 +28,7 @@ TEST(OfferRequestsTest, TheHomeIsAskedAndItsAnswerResumes) {
 
 TEST(OfferRequestsTest, WhereNobodyWaitsNothingIsAnswered) {
   TestJob job(3);
-  for (std::uint64_t block : {8, 16}) {  // nor is there one such request at a time
+  for (std::uint64_t block : {8, 16}) {  // several such requests may be under way
     job.step(2, AskOffer{NodeId{1}, {block, 5}, true, kNobody});
     job.deliver_all();
   }

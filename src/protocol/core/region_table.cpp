@@ -116,8 +116,7 @@ BlockRange RegionTable::part_for(Protocol protocol) const {
   return {0, sc_first_};
 }
 
-// ---- asking
-// ---------------------------------------------------------------------------------------------------------
+// ---- requests of this node
 
 void RegionTable::allocate(const RegionAllocate& request) {
   wire::RegionAllocate message;
@@ -177,8 +176,8 @@ void RegionTable::free(const RegionFree& request) {
   outbox_.send(kServer);
 }
 
-// Whether node 0 can have answered so: a region within the space that overlaps no other that is
-// known here, and, where we asked for the home of a block, one that holds the block.
+// Whether node 0 can have sent this reply: a region within the space that overlaps no other region
+// known here and, if we asked for the home of a block, contains that block.
 bool RegionTable::fits(const wire::RegionReply& reply, const Question& question) const {
   if (question.kind == wire::Kind::kRegionFree) return false;
   if (reply.status != wire::RegionStatus::kOk) return reply.status <= wire::RegionStatus::kUnknown;
@@ -248,7 +247,6 @@ void RegionTable::dropped(RegionId region, BlockRange blocks) {
 }
 
 // ---- node 0
-// ---------------------------------------------------------------------------------------------------------
 
 bool RegionTable::take_space(std::uint64_t blocks, Protocol protocol, std::uint64_t& first) {
   BlockRange part = part_for(protocol);
@@ -288,8 +286,8 @@ bool RegionTable::NodeCount::add(NodeId node, std::uint32_t all) {
   return true;
 }
 
-// What one node allocates for itself is written in its cluster for the most part: nodes of that
-// cluster keep its directory, so that first writes ask nobody over a link.
+// What one node allocates for itself is mostly written in its cluster. Nodes of that cluster keep
+// its directory, so that first writes there send no request over a link.
 wire::RegionReply RegionTable::make_region(NodeId from, const wire::RegionAllocate& request) {
   Region region{RegionId{next_region_}, {0, request.blocks}, request.bytes, request.policy, {}};
   bool own = request.sequence == 0 && request.policy.homes == Homes::kFirstTouch;
@@ -325,7 +323,7 @@ bool RegionTable::serve_allocate(NodeId from, const wire::RegionAllocate& reques
   reply = call->second.reply;
   reply.waiter = request.waiter;
   bool same = reply.bytes == request.bytes && reply.policy == request.policy;
-  // Somebody may have freed it before all have called: its blocks may be another's by now.
+  // A node may have freed it before all have called: its blocks may belong to another region now.
   auto stands = allocated_.find(reply.first);
   bool freed = reply.status == wire::RegionStatus::kOk &&
                (stands == allocated_.end() || stands->second.id.value != reply.region);
@@ -353,9 +351,9 @@ wire::RegionStatus RegionTable::serve_free(std::uint64_t first) {
   Region region = at->second;
   allocated_.erase(at);
   forget(region.blocks);
-  // A node that has not dropped its copies yet may still bring what was written to them, or pages
-  // that it gives back, to homes that have dropped theirs. So all drop once more when all have
-  // dropped: nobody has a copy then, and what the homes have got is gone.
+  // A node that has not dropped its copies yet may still flush what was written to them, or give
+  // back pages, to homes that have dropped theirs. So all nodes drop a second time when all have
+  // dropped once: then no node has a copy, and the homes delete what arrived in between.
   bool sc = region.policy.protocol == Protocol::kSc;
   bool again = sc ? !sc::mutant(sc::Mutant::kDropOnce) : !mutant(Mutant::kDropOnce);
   dropping_[region.id.value] = {region.blocks, {}, again};
@@ -391,7 +389,6 @@ bool RegionTable::count_dropped(NodeId from, RegionId region) {
 }
 
 // ---- network
-// --------------------------------------------------------------------------------------------------------
 
 void RegionTable::reply(NodeId to, const wire::RegionReply& reply) {
   wire::put(outbox_.begin(), reply);

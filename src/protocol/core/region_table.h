@@ -11,7 +11,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// An allocation, as every node that met it knows it.
+// An allocation, as the nodes know it that asked for it.
 struct Region {
   RegionId id;
   BlockRange blocks;
@@ -20,18 +20,18 @@ struct Region {
   char name[32] = {};
 };
 
-// The home that the region's policy gives a block. By first touch: kHomeFirstTouch, with the
-// cluster that keeps the directory (found_region.h); for sequential consistency the directory's
-// node.
+// The home that the region's policy gives to a block. By first touch: kHomeFirstTouch, with the
+// cluster that keeps the directory (found_region.h). With sequential consistency and first touch:
+// the directory node.
 std::uint64_t home_of(const Region& region, std::uint64_t block, const Clusters& clusters);
-// A RegionFind's answer: the home and, from bit 40 on, what else the region wants and how many
-// blocks behind have the same home (found_region.h).
+// The answer to a RegionFind (found_region.h): the home and, from bit 40 on, the rest of the policy
+// and the number of blocks from this one on with the same home.
 std::uint64_t found(const Region& region, std::uint64_t block, const Clusters& clusters);
-// The allocations of the job. Node 0 cuts the shared space and answers for it; others keep what
-// they have asked for until it is freed. A freed range is used again only after every node has
-// dropped it twice (a free is a write notice for all): the first time ends its copies, the second
-// one does away with what came home from copies meanwhile. Those with sequential consistency lie
-// from `sc_first` on.
+// The allocations of the job. Node 0 allocates ranges of the shared space; other nodes ask it, and
+// keep its answers until the region is freed. A freed range is used again only after every node has
+// dropped it twice (a free is a write notice for all): the first drop ends all copies; the second
+// one deletes what was flushed to homes in between. Regions with sequential consistency lie from
+// block `sc_first` on, all others before.
 class RegionTable {
  public:
   RegionTable(NodeId self, const Clusters& clusters, std::uint64_t blocks, std::uint64_t sc_first,
@@ -45,26 +45,26 @@ class RegionTable {
   // From the network; false: malformed.
   bool received(NodeId from, Bytes message);
 
-  // The allocation that holds the block, as far as known here.
+  // The allocation that contains the block, or nullptr if it is not known here.
   const Region* known(std::uint64_t block) const;
   void check_invariants() const;
 
  private:
-  // What a waiter of this node has asked node 0.
+  // A request of a waiter of this node to node 0.
   struct Question {
     wire::Kind kind;
-    std::uint64_t block = 0;  // kRegionFind
+    std::uint64_t block = 0;  // of a kRegionFind
   };
 
-  // Nodes that have done something, each once.
+  // The nodes that have done something; each counts once.
   struct NodeCount {
     std::vector<bool> nodes;
     std::uint32_t count = 0;
 
-    bool add(NodeId node, std::uint32_t all);  // false: it had already
+    bool add(NodeId node, std::uint32_t all);  // false: this node has been counted already
   };
 
-  // Node 0's part. False: no node asks so.
+  // Node 0's part. False: no node sends such a request.
   bool serve_allocate(NodeId from, const wire::RegionAllocate& request, wire::RegionReply& reply);
   wire::RegionReply make_region(NodeId from, const wire::RegionAllocate& request);
   wire::RegionReply serve_find(const wire::RegionFind& request) const;
@@ -93,17 +93,17 @@ class RegionTable {
   std::map<std::uint32_t, Question> asking_;  // by waiter
 
   std::map<std::uint64_t, std::uint64_t> space_;  // node 0: free blocks, first -> count
-  std::map<std::uint64_t, Region> allocated_;     // node 0: what stands, by first block
-  // One reply a node, and a node at most once: then the call is over.
+  std::map<std::uint64_t, Region> allocated_;     // node 0: live regions, by first block
+  // A collective allocation: each node asks once and gets the same reply; then it is complete.
   struct Collective {
     wire::RegionReply reply;
     NodeCount asked;
   };
-  std::unordered_map<std::uint32_t, Collective> collective_;  // node 0: by sequence
+  std::unordered_map<std::uint32_t, Collective> collective_;  // node 0: by sequence number
   struct Dropping {
     BlockRange blocks;
     NodeCount done;
-    bool again = false;  // when all have done so
+    bool again = false;  // a second drop follows when all nodes have dropped once
   };
   std::unordered_map<std::uint32_t, Dropping> dropping_;  // node 0: by region
   std::uint32_t next_region_ = 1;

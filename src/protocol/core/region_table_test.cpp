@@ -32,7 +32,7 @@ void drop_once(TestJob& job) {
   job.deliver_all();
 }
 
-// Twice, as every freed region is.
+// Drops each freed region twice, as nodes do.
 void drop_all(TestJob& job) {
   drop_once(job);
   drop_once(job);
@@ -113,7 +113,7 @@ TEST(RegionTableTest, FreedBlocksAreGivenOutOnlyWhenEveryNodeDroppedThem) {
   EXPECT_EQ(reply_of(job, 4).status, wire::RegionStatus::kOk);
 }
 
-// A node that has not dropped them yet may store at homes that have.
+// A node that has not dropped the blocks yet may store at homes that have.
 void expect_dropped_twice(Protocol protocol) {
   TestJob job(3, 32, 2, 16);
   RegionAllocate region = request(16, 1);
@@ -250,7 +250,7 @@ TEST(RegionTableTest, AFoundBlockTellsHowManyBehindItHaveTheSameHome) {
         while (b + same < region.blocks.end() &&
                home_of(region, b + same, four) == home_of(region, b, four))
           ++same;
-        if (homes == Homes::kFirstTouch) same = 0;  // the directory knows
+        if (homes == Homes::kFirstTouch) same = 0;  // the answer says nothing: ask the directory
         EXPECT_EQ(together_found(found(region, b, four)), same) << b << " of " << blocks;
         EXPECT_EQ(home_found(found(region, b, four)), home_of(region, b, four));
       }
@@ -298,8 +298,8 @@ class HostileServerTest : public testing::Test {
 
 TEST_F(HostileServerTest, AnswersThatNoServerGivesAreRefused) {
   for (auto spoil :
-       {+[](wire::RegionReply& r) { r.waiter = 2; },   // nobody asked
-        +[](wire::RegionReply& r) { r.blocks = 0; },   // no division by it
+       {+[](wire::RegionReply& r) { r.waiter = 2; },   // this waiter asked nothing
+        +[](wire::RegionReply& r) { r.blocks = 0; },   // a division by it would fail
         +[](wire::RegionReply& r) { r.blocks = 65; },  // beyond the space
         +[](wire::RegionReply& r) { r.first = 4; },    // not the block asked for
         +[](wire::RegionReply& r) {

@@ -9,7 +9,8 @@
 
 namespace terrane::protocol {
 
-// For tests: the cores of a job with a network in order. Owns what they sent and whom they resumed.
+// For tests: the cores of a job, and a network that keeps the order of messages. Owns the messages
+// under way and the results of the waiters.
 class TestJob {
  public:
   struct Message {
@@ -46,7 +47,7 @@ class TestJob {
       if (const auto* send = std::get_if<Send>(&effect)) {
         Bytes bytes = all.subspan(send->offset, send->size);
         messages.push_back({NodeId{node}, send->to, {bytes.begin(), bytes.end()}});
-        messages.back().bytes.resize(bytes.size() + send->with.count);  // a byte for each block
+        messages.back().bytes.resize(bytes.size() + send->with.count);  // one byte for each block
         Bytes wanted = all.subspan(send->offset + send->size, send->wanted * sizeof(std::uint64_t));
         for (std::uint64_t block; wire::take(wanted, block);)
           put_granted(messages.back().bytes, node, block);
@@ -72,7 +73,7 @@ class TestJob {
     }
     core(node).check_invariants();
   }
-  // As a host puts it behind a grant.
+  // Appends a block as a host appends it to a grant.
   static void put_granted(std::vector<std::byte>& out, std::uint32_t home, std::uint64_t block) {
     std::uint32_t bytes = CoreConfig{}.block_bytes;
     wire::put(out, wire::GrantedBlock{.block = block, .home = home, .bytes = bytes});
@@ -90,7 +91,7 @@ class TestJob {
 
   std::deque<Message> messages;
   std::map<std::uint32_t, Resumed> resumed;  // by waiter
-  std::vector<std::uint32_t> order;          // of the waiters
+  std::vector<std::uint32_t> order;          // of the resumed waiters
   std::vector<std::pair<std::uint32_t, Drop>> drops;
   std::vector<std::pair<std::uint32_t, ReleaseKept>> kept;
   std::vector<std::pair<std::uint32_t, TurnExtended>> turns;

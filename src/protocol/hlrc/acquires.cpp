@@ -77,7 +77,7 @@ Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool
   co_await node_.leave(s);
 }
 
-// What the next request for the lock names, of what this acquire had to fetch.
+// Chooses which blocks the next request for the lock names: those that this acquire had to fetch.
 void Acquires::name_wanted(LockId lock, std::vector<wire::WantedBlock>& wanted) const {
   if (wanted.size() > wire::kMostWanted) {
     mark(Mark::kLockNamesTooMany);
@@ -86,8 +86,9 @@ void Acquires::name_wanted(LockId lock, std::vector<wire::WantedBlock>& wanted) 
   if (!node_.predictor.names_with_lock(lock)) wanted.clear();
 }
 
-// Copies that die at this acquire -> invalid_, sorted and joined: leases all, others where a notice
-// that is new here names them, everything where the set starts after what this node knows.
+// Collects in invalid_, sorted and joined, the copies that die at this acquire: all leases, and
+// copies in notices that are new here. All copies, if a notice set begins after what this node
+// knows.
 void Acquires::select_invalid(Bytes notices) {
   invalid_.clear();
   const VectorTimestamp& known = node_.core.timestamp();

@@ -13,26 +13,27 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Applies notice sets: of a lock's grant, of a barrier's exit, and of another node's eager release.
+// Applies notice sets: of lock grants, of barrier exits, and of other nodes' eager releases.
 class Acquires {
  public:
   Acquires(NodeState& node, Offers& offers, Subscriptions& subscriptions, Refreshes& refreshes)
       : node_(node), offers_(offers), subscriptions_(subscriptions), refreshes_(refreshes) {}
   Acquires(const Acquires&) = delete;
 
-  // What the acquired notice set makes stale is dropped, or brought up to date; only then does this
-  // node know what it says. departure: its number, or 0 where the set came with `lock`, or is
-  // empty; activity: this node's when it arrived, or asked for the lock; grant: the set and the
-  // blocks that came with it.
+  // Drops or refreshes the copies that the notice set makes stale. Only then does this node's core
+  // learn the set. departure: the number of the barrier exit, or 0 if the set came with `lock` or
+  // is empty. activity: this node's activity when it arrived at the barrier, or when it asked for
+  // the lock. grant: the set, and the blocks that came with it.
   Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
                std::optional<LockId> lock = std::nullopt);
-  // The same at a barrier that has not departed: of a join, or with an empty set after a round that
-  // was held in memory.
+  // The same without a numbered barrier exit: for the notices of a gather, or with an empty set
+  // after a round that was held in memory.
   Task<> apply_unnumbered(Strand& s, Bytes notices);
-  // What came with a count's token, or with a wake, in two parts: learn() makes it known to this
-  // node's core, so that other nodes may have it from here; apply_learned() refreshes or drops the
-  // copies. The consistency lock is held from the one to the other: no other thread of this node
-  // acquires or releases anything. meets: the predictor takes it for an acquire at a barrier.
+  // Applies what came with a count's token or with a wake-up, in two parts. learn() takes the
+  // consistency lock and adds the notices to this node's core, so that other nodes can get them
+  // from here. apply_learned() refreshes or drops the copies and releases the lock. So no other
+  // thread of this node acquires or releases anything in between. meets: for the predictor, this is
+  // an acquire at a barrier.
   Task<> learn(Strand& s, Grant& grant);
   Task<> apply_learned(Strand& s, const Grant& grant, LockId count, bool meets);
   // As Hlrc::expire.

@@ -13,7 +13,7 @@ Task<AtomicDone> Atomics::atomic(Strand& s, BlockId id, AtomicOp op) {
   co_return result;
 }
 
-// Gives the block's lock back.
+// The block's lock is held; releases it.
 Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op) {
   BlockEntry& entry = node_.entries[block];
   BlockState state = entry.state();
@@ -42,15 +42,15 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
     done.before = co_await atomic_elsewhere(s, block, op);
     bool copy = state != BlockState::kInvalid;
     if (copy && !mutant(Mutant::kAtomicForgetsCopy)) {
-      // What this thread reads next by plain loads is not older.
+      // The next plain load of this thread must not read an older value.
       mark(Mark::kAtomicPatchesCopy);
       bool twinned = node_.scans() || state == BlockState::kWritten;
       node_.entries[block].version = 0;
       co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
     bool changed = after(op, done.before) != done.before;
-    // Of two nodes the other one is the home, which has the word. More may have copies; and a home
-    // that pushes has to hear that its bytes may be older than this node's.
+    // With two nodes, the other one is the home, which has the word. With more nodes, others may
+    // have copies. A home that pushes has to know that its bytes may be older than this node's.
     bool others = node_.config.nodes > 2 || !node_.reaches(node_.entries[block].home());
     if (changed && others && !mutant(Mutant::kAtomicWithoutNotice)) notices_.notice(block);
     if (changed) ++node_.activity;
@@ -59,8 +59,8 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
   co_return done;
 }
 
-// What this node's threads wrote to their copy goes home first, so that an operation finds what its
-// own thread stored. The copy stays, or has become the home.
+// Flushes what this node's threads wrote to their copy, so that the operation finds what its own
+// thread stored. Result: the block's state. It is still a copy, or this node has become its home.
 Task<BlockState> Atomics::flush_before_atomic(Strand& s, std::uint64_t block, BlockState state) {
   bool dirty = node_.scans() || state == BlockState::kWritten;
   bool claims = node_.entries[block].home() == kNoNode;
@@ -81,8 +81,8 @@ Task<BlockState> Atomics::flush_before_atomic(Strand& s, std::uint64_t block, Bl
   co_return state;
 }
 
-// Readers of a tracked block rely on a notice, which a scan would not give: the store passes by the
-// view that it looks at.
+// Readers of a tracked block rely on a notice. A scan would not find this write, because the
+// operation does not store through the application view.
 Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op) {
   mark(Mark::kAtomicAtHome);
   std::uint64_t before = co_await s.perform(PerformAtomic{node_.config.self, BlockId{block}, op});
@@ -93,7 +93,7 @@ Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, cons
   co_return before;
 }
 
-// 0 where the block's region is being freed.
+// Result: the word before the operation; 0 if the block's region is being freed.
 Task<std::uint64_t> Atomics::atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op) {
   NodeId first = node_.entries[block].home();
   NodeId home = first;

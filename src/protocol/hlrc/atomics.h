@@ -10,16 +10,16 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What an atomic operation answers: as a fault, and what the word was.
+// The result of an atomic operation: that of a fault, and the word before the operation.
 struct AtomicDone {
   FaultResult result = FaultResult::kDone;
   std::uint64_t before = 0;
 };
 
-// Atomic operations on shared words. A copy is no place for them, so they are done in the home's
-// memory: by the machine's own atomics where it can be reached, else by the node that serves
-// messages there. To the protocol one is a flush of one word: it is counted as storing at a home,
-// ends offers, follows homes that move, and gets a notice.
+// Atomic operations on shared words. They are done in the home's memory, never in a copy: by the
+// machine's atomic instructions if that memory can be reached, else by the home's handler thread.
+// To the protocol an atomic operation is a flush of one word: it counts as storing at a home, ends
+// offers, follows homes that move, and gives a notice.
 class Atomics {
  public:
   Atomics(NodeState& node, Notices& notices, HomeWords& homes, TrackedHomes& tracked_homes,

@@ -57,11 +57,11 @@ Task<bool> Barriers::barrier(Strand& s, BarrierId id, std::uint32_t threads_here
   co_return (departure & kContributionsDiffer) == 0;
 }
 
-// Whether rounds of the barrier can be held in memory.
+// Whether rounds of the barrier may be held in memory.
 bool Barriers::may_meet(BarrierId id) const { return meets_ && id.value < CentralBarrier::kPlaces; }
 
-// Whether this round is tried in memory: all threads of the node that ask in a round are told the
-// same.
+// Whether this round is tried in memory. All threads of the node that ask in one round get the same
+// answer.
 bool Barriers::tries(BarrierId id) {
   std::optional<bool>& known = in_memory_[id.value].tries;
   bool answer = known ? *known : node_.predictor.meets(id);
@@ -69,8 +69,9 @@ bool Barriers::tries(BarrierId id) {
   return answer;
 }
 
-// The others have released as they came, and wait: with nothing to tell in memory, or by messages,
-// whose notices are then applied here before they are distributed.
+// The other threads released when they arrived, and wait. If that was in memory, they have no
+// notices. If it was by messages, their notices are applied here before they are distributed to all
+// nodes.
 Task<> Barriers::gather(Strand& s, BarrierId id, std::uint32_t threads_here) {
   Event here = BarrierGather{id, threads_here, false, s.waiter()};
   std::uint64_t learned = co_await s.call(here);
@@ -90,9 +91,9 @@ Task<> Barriers::gather(Strand& s, BarrierId id, std::uint32_t threads_here) {
   co_await acquires_.apply_unnumbered(s, notices);
 }
 
-// Whether nothing has to be done for a round that is tried in memory: since the last
-// one, which was held and found no copies and nothing tracked, none of what a release looks for has
-// come.
+// Whether this node has nothing to do for a round that is tried in memory: its last round was held
+// and found neither copies nor tracked blocks here, and nothing that a release looks for has been
+// added since.
 bool Barriers::is_quiet(BarrierId id) const {
   if (!may_meet(id)) return false;
   const InMemory& round = in_memory_[id.value];
@@ -104,8 +105,9 @@ bool Barriers::is_quiet(BarrierId id) const {
   return node_.copies() == 0 || mutant(Mutant::kCalmForgetsCopies);
 }
 
-// A round in which no node has notices to give, none has leases, and none has homes that may follow
-// their writers: nothing has to be sent. After this node's release.
+// After this node's release: tries to hold the round in memory, without messages. That needs nodes
+// without notices, without more leases than the predictor accepts, and without homes that may
+// follow their writers.
 Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& contribution,
                                    std::vector<std::byte>& told) {
   InMemory& round = in_memory_[id.value];
@@ -124,7 +126,7 @@ Task<bool> Barriers::meet_released(Strand& s, BarrierId id, const Contribution& 
   co_return held;
 }
 
-// Whether this node has no leases, or the predictor does not mind them.
+// Whether this node has no leases, or so few that the predictor accepts them.
 bool Barriers::may_hold_leases() const {
   std::uint64_t blocks = 0;
   BlockRange run = node_.leases.next_run(0, node_.config.blocks);
@@ -135,7 +137,7 @@ bool Barriers::may_hold_leases() const {
   return blocks == 0 || node_.predictor.meets_with_leases(blocks);
 }
 
-// learned: how many departures this node knows, + 1; 0: the round cannot be held.
+// learned: 1 + the number of barrier exits that this node knows; 0: the round cannot be held.
 Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned,
                           const Contribution& contribution, std::vector<std::byte>& told) {
   Meet step{.barrier = static_cast<std::uint32_t>(id.value)};
@@ -152,8 +154,8 @@ Task<bool> Barriers::meet(Strand& s, BarrierId id, std::uint64_t learned,
   co_return true;
 }
 
-// After others have come in memory. A miss of another thread counts its copy before it reads what
-// that was before the round.
+// After the other nodes have arrived in memory. A miss of another thread counts its copy before it
+// reads bytes from before the round, so the count shows that copy.
 Task<> Barriers::drop_leases(Strand& s) {
   bool copies = node_.cached_count.load(std::memory_order_seq_cst) != 0;
   if (!copies || !node_.has_leases()) co_return;
@@ -169,8 +171,9 @@ Task<> Barriers::last_barrier(Strand& s, BarrierId id) {
   co_await s.call(arrive);
 }
 
-// Barriers of different threads may depart at once. A set says only what earlier departures have
-// not told, so it is applied after them: when so many have been applied, or more.
+// Threads may leave different barriers at the same time. A notice set names only what earlier
+// barrier exits have not distributed, so it is applied after theirs: when at least `number` exits
+// have been applied here.
 Task<> Barriers::wait_for_departure(Strand& s, std::uint32_t number) {
   co_await s.pause();
   std::uint32_t seen = departures_.load(std::memory_order_acquire);

@@ -15,7 +15,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Barriers of all nodes, by messages or in memory. The functions are Hlrc's of the same names.
+// Barriers of all nodes, by messages or in memory. The functions are those of Hlrc with these
+// names.
 class Barriers {
  public:
   Barriers(NodeState& node, Offers& offers, Pushes& pushes, Releases& releases, Acquires& acquires);
@@ -38,14 +39,15 @@ class Barriers {
   Task<> drop_leases(Strand& s);
   Task<> wait_for_departure(Strand& s, std::uint32_t number);
 
-  // A barrier that may be held in memory; the last thread's that comes.
+  // A barrier that may be held in memory. Used by the thread that arrives last at this node.
   struct InMemory {
-    bool quiet = false;         // the last one was held, without copies and anything tracked here
-    std::uint64_t learned = 0;  // what this node said then, when these were:
-    std::uint64_t changes = 0;  // Core::changes()
-    std::uint64_t dirty_count = 0;
-    std::uint64_t taken = 0;
-    std::optional<bool> tries;  // what a thread that gathered was told by the predictor
+    bool quiet = false;  // the last round was held, without copies or tracked blocks here
+    // The argument of meet() in that round, and three counts of that time:
+    std::uint64_t learned = 0;
+    std::uint64_t changes = 0;      // Core::changes()
+    std::uint64_t dirty_count = 0;  // NodeState::dirty_count
+    std::uint64_t taken = 0;        // NodeState::taken
+    std::optional<bool> tries;      // the predictor's answer to the thread that gathered
   };
 
   NodeState& node_;
@@ -53,10 +55,10 @@ class Barriers {
   Pushes& pushes_;
   Releases& releases_;
   Acquires& acquires_;
-  std::atomic<std::uint32_t> departures_{0};  // applied here, times 2; odd: waited for
+  std::atomic<std::uint32_t> departures_{0};  // exits applied here, times 2; odd: waited for
   InMemory in_memory_[CentralBarrier::kPlaces];
-  bool meets_ = false;
-  // NodeState::acquired, as it was when this node arrived at the barrier that departed last.
+  bool meets_ = false;  // barriers of this job may be held in memory
+  // NodeState::acquired when this node arrived at the barrier whose exit came last.
   std::atomic<std::uint64_t> acquired_before_{0};
 };
 

@@ -2,13 +2,13 @@
 
 #include "protocol/hlrc/home_words.h"
 
-// First writes claim their homes in runs.
+// A first write claims the homes of its block and of a run of neighbours.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Blocks behind or before a first write become ours with it, as many as the predictor says, as far
-// as nobody has them and one node keeps their directory: a fault for each would cost far more than
-// what is claimed too much, whose homes follow their writers.
+// Claims blocks behind or before a first write: as many as the predictor says, up to one that a
+// node has claimed, and only from one directory node. A fault for each block would cost far more
+// than a home that is claimed in vain, since that follows its writer.
 Task<> HomeWords::claim_neighbours(Strand& s, std::uint64_t block) {
   ClaimPlan plan = node_.predictor.claims(block);
   BlockRange claimed{block, 1};
@@ -35,7 +35,7 @@ Task<std::uint64_t> HomeWords::claim_behind(Strand& s, std::uint64_t block, std:
   co_return co_await claim_locked(s, next, block);
 }
 
-// As above, downwards: all of the same allocation.
+// As claim_behind(), downwards. All blocks belong to the same allocation.
 Task<std::uint64_t> HomeWords::claim_before(Strand& s, std::uint64_t block, std::uint64_t most) {
   if (block == 0) co_return 0;
   most = std::min(most, (block - 1) % kDirectoryRun + 1);
@@ -52,8 +52,9 @@ Task<std::uint64_t> HomeWords::claim_before(Strand& s, std::uint64_t block, std:
   co_return co_await claim_locked(s, before, block);
 }
 
-// Locks a block that nobody is known to have, if there is room for it and `more` others. A block
-// may have been tracked since it was freed: such a one has its own fault.
+// Locks a block that no node is known to have claimed, if there is memory for it and `more` others.
+// After its region was freed, a block may be tracked although no node has claimed it; such a block
+// is left to its own fault.
 Task<bool> HomeWords::lock_unclaimed(Strand& s, std::uint64_t block, std::uint64_t more) {
   if (node_.room() < 2 * (more + 2)) co_return false;
   co_await s.pause();
@@ -65,7 +66,8 @@ Task<bool> HomeWords::lock_unclaimed(Strand& s, std::uint64_t block, std::uint64
   co_return good;
 }
 
-// Locked blocks; the neighbour is claimed. How many of the first ones are ours by now.
+// The blocks are locked; their neighbour is claimed. Result: how many of the first ones this node
+// owns now.
 Task<std::uint64_t> HomeWords::claim_locked(Strand& s, BlockRange run, std::uint64_t neighbour) {
   if (run.count == 0) co_return 0;
   std::uint64_t claimed = co_await claim_run(s, run, neighbour);
@@ -73,7 +75,7 @@ Task<std::uint64_t> HomeWords::claim_locked(Strand& s, BlockRange run, std::uint
   co_return claimed;
 }
 
-// Of a run whose directory one node keeps: how many of its first blocks are ours by now.
+// One node is the directory of the run. Result: how many of its first blocks this node owns now.
 Task<std::uint64_t> HomeWords::claim_run(Strand& s, BlockRange run, std::uint64_t neighbour) {
   std::uint32_t mine = node_.config.self.value + 1;
   NodeId directory = node_.directory(run.first, neighbour);
@@ -90,8 +92,8 @@ Task<std::uint64_t> HomeWords::claim_run(Strand& s, BlockRange run, std::uint64_
   co_return count;
 }
 
-// Locked blocks, the first of which we have claimed: as the policy of their neighbour says, and as
-// any home is (fault_at_home).
+// The blocks are locked, and the first `claimed` ones are claimed. Makes those homes, as
+// fault_at_home() does, with the policy of their neighbour. Unlocks all.
 Task<> HomeWords::enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed,
                                 std::uint64_t neighbour) {
   BlockRange ours{run.first, claimed};

@@ -10,28 +10,28 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// How the first write to a protected block becomes known: by a scan at release, or by a fault at
-// once.
+// How the first write to a protected block is detected: by a scan at the next release, or by a
+// fault at once.
 enum class WriteDetection : std::uint8_t { kScan, kFault };
 
 struct HlrcConfig {
   NodeId self;
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
-  std::uint64_t sc_first = ~0ull;  // blocks from here on are sc::Pages'
+  std::uint64_t sc_first = ~0ull;  // sc::Pages has the blocks from this one on
   std::size_t block_bytes = 4096;
   WriteDetection detection = WriteDetection::kScan;
-  // Whether a block can enter the application view protected, in one step (Linux 6.4). Where not,
-  // a block that enters counts as written from then on: other threads might write before it could
+  // Whether a block can enter the application view protected, in one step (Linux 6.4). If not, a
+  // block counts as written as soon as it enters: other threads might write to it before it could
   // be protected.
   bool enters_protected = true;
-  std::uint64_t limit = ~0ull;  // memory to keep to, in blocks: frames and twins
-  std::uint64_t floor = 2;      // copies that stay however short memory is
-  std::uint64_t reserve = 0;    // of the limit: not for homes taken over from others
+  std::uint64_t limit = ~0ull;  // most memory to use, in blocks: pages and twins
+  std::uint64_t floor = 2;      // this many copies stay, however short memory is
+  std::uint64_t reserve = 0;    // blocks of the limit that homes taken from other nodes leave free
   bool migrate = false;         // homes by first touch follow their writers
-  bool lazy = true;   // a token that no node asks for stays, without a release, until one does
-  bool meets = true;  // barriers that bring nobody anything are held in memory, where all reach it
-  std::uint32_t push_arity = kPushArity;  // of pushes, as the next two: ServerConfig
+  bool lazy = true;             // a token stays, without a release, until another node asks for it
+  bool meets = true;            // rounds without notices are held in memory, if all nodes reach it
+  std::uint32_t push_arity = kPushArity;  // this and the next two: as in ServerConfig
   std::size_t most_sent = kMostSentPushes;
   std::uint32_t sent_whole = kWholePushes;
   Tunables tunables;

@@ -93,11 +93,12 @@ Task<> CountOperations::signal_condition(Strand& s, LockId condition, bool all) 
   co_await pass_on(s, condition, learned);
 }
 
-// A count's token, whose return is no release: a thread that changes a count has flushed before it
-// took the token, and no token of a count goes to a thread of the same node as a lock's does
-// (LockHandOff). What came with it is applied only now, while the next node has the token. So the
-// threads of a rendezvous apply what they learned at the same time. A thread that found the token
-// on this node waits until the thread that brought it here has applied that.
+// Passes on a count's token. That is no release: a thread that changes a count has flushed before
+// it took the token, and a count's token is never handed to another thread of this node, as a
+// lock's is (LockHandOff). What came with the token is applied only now, while the next node has
+// it. So the threads of a rendezvous apply what they learned at the same time. A thread that found
+// the token on this node waits until the thread that got it from another node has applied what came
+// with it.
 Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Grant>& learned,
                                 bool meets) {
   Event release_token = LockRelease{count, s.waiter(), node_.settled_activity()};
@@ -109,15 +110,15 @@ Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Gra
   }
 }
 
-// What other threads of this node have learned is applied.
+// Waits until other threads of this node have applied what they learned.
 Task<> CountOperations::await_others(Strand& s) {
   if (mutant(Mutant::kCountTrustsUnapplied)) co_return;
   co_await node_.enter(s);
   co_await node_.leave(s);
 }
 
-// Until the count has reached what was waited for. Result: whether a thread of another node changed
-// it.
+// Waits until the count has reached the awaited value. Result: whether a thread of another node
+// changed it.
 Task<bool> CountOperations::sleep(Strand& s, LockId count, bool meets) {
   Event wait = CountSleep{s.waiter()};
   auto woken = static_cast<Woken>(co_await s.call(wait));
@@ -125,7 +126,7 @@ Task<bool> CountOperations::sleep(Strand& s, LockId count, bool meets) {
   co_return woken != Woken::kHere;
 }
 
-// False: the host's time has come, and the tickets are given up.
+// False: the host's time has expired, and the tickets are given up.
 Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets) {
   Event wait = CountSleep{s.waiter(), true};
   auto woken = static_cast<Woken>(co_await s.call(wait));
@@ -141,9 +142,9 @@ Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64
   co_return !given_up;
 }
 
-// What was written before the change that woke this thread comes with the wake. If a thread of this
-// node woke it, that is here, or is being applied. Where blocks are wanted, too, the token carries
-// both.
+// The wake-up carries the notices of what was written before the change that woke this thread. If a
+// thread of this node woke it, the notices are known here, or are being applied. If blocks are
+// wanted as well, the count's token carries both.
 Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool meets) {
   std::vector<std::byte> notices = s.take_answer();
   if (mutant(Mutant::kWakeIsEnough)) co_return;

@@ -9,9 +9,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What is taken of a count: `count` units, of those that were posted and of `room` more, which
-// there are from the beginning. A semaphore has no room; a read-write lock has kMostReaders, of
-// which a reader takes one and a writer all.
+// What an operation takes of a count: `count` units, out of the posted ones and `room` more, which
+// exist from the beginning. A semaphore has no room. A read-write lock has kMostReaders, of which a
+// reader takes one and a writer takes all.
 struct Units {
   static constexpr std::int64_t kMostReaders = 1 << 30;
 
@@ -19,13 +19,14 @@ struct Units {
   std::int64_t room = 0;
 };
 // How long an operation waits: not at all; until it has what it asked for; or until its host says
-// that the time has come (CountExpire).
+// that the time has expired (CountExpire).
 enum class Patience : std::uint8_t { kTry, kForEver, kExpires };
-// Of those that meet one is the last. kNowhere: the count has no tickets, and nobody waits.
+// A thread's part in a rendezvous: one arrives last. kNowhere: the count has no tickets; no thread
+// waits.
 enum class Arrival : std::uint8_t { kNowhere, kWaited, kLast };
 
-// Counts, and what is made of them: semaphores, read-write locks, conditions, barriers of some
-// threads. The functions are Hlrc's of the same names.
+// Counts, and what is built from them: semaphores, read-write locks, conditions, and rendezvous of
+// some threads. The functions are those of Hlrc with these names.
 class CountOperations {
  public:
   CountOperations(NodeState& node, Releases& releases, Acquires& acquires, Locks& locks)
@@ -36,10 +37,12 @@ class CountOperations {
   Task<> await_count(Strand& s, LockId count, std::int64_t until);
   Task<bool> take_units(Strand& s, LockId count, Units units, Patience patience);
   Task<Arrival> arrive(Strand& s, LockId count);
-  // The ticket comes first: whoever signals after he took the lock finds it.
+  // Takes a ticket before it releases the lock, so a thread that takes the lock afterwards and
+  // signals finds the ticket.
   Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock,
                                   Patience patience = Patience::kForEver);
-  // What a waiter may find changed was changed under his lock, which brings it to him.
+  // No release: what the waiting thread may find changed was changed under its lock, and that
+  // lock's token carries the notices.
   Task<> signal_condition(Strand& s, LockId condition, bool all);
 
  private:

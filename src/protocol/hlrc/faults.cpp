@@ -17,8 +17,8 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
     if (result == FaultResult::kDone) co_await misses_.prefetch_before(s, block, under_way);
     co_return result;
   }
-  // Somebody made the block present meanwhile, it was hidden, or the kernel took an entry away:
-  // mapping it again does no harm.
+  // Another thread made the block present meanwhile, the copy is an unmapped probe, or the kernel
+  // removed its entry of the view. Mapping the block again does no harm.
   std::uint64_t shown = 1;
   if (state != BlockState::kHome && node_.is_adaptive(block)) shown = node_.predictor.shown(block);
   BlockRange run{block, 1};
@@ -65,9 +65,9 @@ Task<FaultResult> Faults::fault_invalid(Strand& s, std::uint64_t block, Access w
   co_return result;
 }
 
-// A thread of ours has ended the offer of this home. What was offered with it most likely is needed
-// as well, and would cost a fault each. Result: the block and those whose offers have ended, too;
-// locked.
+// A thread of this node has ended the offer of this home. The homes that were offered with it are
+// most likely needed as well, and would cost a fault each. Result: the block and those behind it
+// whose offers have ended too; their locks are held.
 Task<BlockRange> Faults::end_offers_behind(Strand& s, std::uint64_t block) {
   BlockRange run{block, 1};
   std::uint64_t last = block + std::min({node_.predictor.ends_offers(block), node_.most_of_run(),
@@ -92,7 +92,7 @@ Task<BlockRange> Faults::end_offers_behind(Strand& s, std::uint64_t block) {
   co_return run;
 }
 
-// Blocks of ours that are tracked, or are not, all of them.
+// Homes at this node, either all tracked or none of them.
 Task<FaultResult> Faults::fault_at_home(Strand& s, BlockRange run, Access wanted) {
   bool backed = co_await s.perform(Populate{run});
   if (!backed) co_return FaultResult::kNoMemory;
@@ -123,8 +123,8 @@ Task<> Faults::first_write(Strand& s, std::uint64_t block) {
   co_await s.perform(Unprotect{{block, 1}});
 }
 
-// The block, and those of the run behind it that are copies of the same home: they come back into
-// the view together. Locked.
+// The block, and blocks behind it in the run that are copies of the same home: they return to the
+// view together. Their locks are held.
 Task<BlockRange> Faults::lock_shown(Strand& s, BlockRange run) {
   BlockRange shown{run.first, 1};
   std::uint64_t last =

@@ -8,7 +8,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Page faults: a block that a thread could not read or write becomes accessible.
+// Page faults: makes a block accessible that a thread could not read or write.
 class Faults {
  public:
   Faults(NodeState& node, HomeWords& homes, Memory& memory, Misses& misses)
@@ -17,7 +17,7 @@ class Faults {
 
   // As Hlrc::fault.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // The home's own blocks: present and writable, or protected while readers rely on notices.
+  // The home's own blocks become present: writable, or protected while they are tracked.
   Task<FaultResult> fault_at_home(Strand& s, BlockRange run, Access wanted);
 
  private:

@@ -45,12 +45,12 @@ Task<Fetched> Fetches::fetch(Strand& s, BlockRange run, NodeId home, bool stages
       }
     }
     follows = next != got.home;
-    if (!follows && got.count > 0) {  // what is just moving is left out
+    if (!follows && got.count > 0) {  // a home that is just moving is left out
       if (mutant(Mutant::kForgetsWhereFrom)) got.home = home;
       break;
     }
     if (!follows) {
-      // It is just moving. Where it was sent here from is asked again: that may be over, too.
+      // The home is just moving. Asks the first node again, since the move may be over.
       run.count = 1;
       bool freed = co_await homes_.is_freed(s, run.first);
       if (freed) co_return Fetched{.home = home, .count = 1};
@@ -61,9 +61,9 @@ Task<Fetched> Fetches::fetch(Strand& s, BlockRange run, NodeId home, bool stages
   co_return got;
 }
 
-// Of a home in reach: the first of the run, whose word is known, and those behind it whose words
-// allow it, too, and have the bits `must`, are copied at once. Result: how many are good, as
-// got.own says; what follows is to be tried again, where it is by now.
+// For a home in reach: copies at once the first block of the run, whose word is known, and those
+// behind it whose words allow it as well and have the bits `must`. Result: how many copies are
+// valid, all as got.own says. The caller tries the others again, where their homes are by then.
 Task<std::uint64_t> Fetches::copy_some(Strand& s, BlockRange run, Fetched& got, std::uint32_t word,
                                        std::uint32_t must, bool stages) {
   std::array<std::uint32_t, NodeState::kMaxRun> words{};
@@ -98,7 +98,7 @@ Task<std::uint64_t> Fetches::copy_some(Strand& s, BlockRange run, Fetched& got, 
   co_return good;
 }
 
-// Before the home's bytes are copied.
+// Before the home's bytes are copied: asks the home to track the block, if it does not yet.
 Task<> Fetches::want(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word, bool stages) {
   if (word & kTracked) {
     mark(Mark::kFaultFetchesTracked);

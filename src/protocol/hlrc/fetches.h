@@ -8,28 +8,31 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Brings the bytes of homes to this node, into its blocks or to the staging buffer: from memory
-// that can be reached, or by messages.
+// Fetches the bytes of blocks from their homes, into this node's blocks or the staging buffer: from
+// memory that can be reached, or by messages.
 class Fetches {
  public:
   Fetches(NodeState& node, HomeWords& homes, Subscriptions& subscriptions)
       : node_(node), homes_(homes), subscriptions_(subscriptions) {}
   Fetches(const Fetches&) = delete;
 
-  // The home's bytes, into our blocks or the staging buffer; by the home's words the copies stay
-  // leases or not (stages: got.tracked says so, and they are leases until merged), and may be
-  // offered to this node, which takes them by that. Only the first blocks, as far as they are alike
-  // in this, and where the home has moved the first alone, from where it went. again: so many of
-  // the first blocks are wanted at coming departures as well.
+  // Fetches the first blocks of the run, into this node's blocks or (stages) the staging buffer.
+  // The home's words say whether the copies stay leases; if staged, they are leases until they are
+  // merged, and got.tracked has the answer. If the homes are offered to this node, it takes them
+  // (got.own). All blocks of the result are offered, or none. If the home of the first block has
+  // moved, only blocks that moved with it are fetched, from there. again: how many of the first
+  // blocks the home should push at later barrier exits.
   Task<Fetched> fetch(Strand& s, BlockRange run, NodeId home, bool stages, std::uint64_t again);
-  // What a miss brings. The predictor may subscribe to the first blocks at once, which spares the
-  // question at the next barrier exit.
+  // Fetches the blocks of a miss. The predictor may subscribe to the first ones at once, which
+  // saves the request at the next barrier exit.
   Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
-  // The home does for us, in the same order, what we would do in its memory. Where nothing came
-  // `home` is the node to ask, perhaps the same again.
+  // Asks the home by a message. The home does the same steps in the same order as this node would
+  // do in the home's memory. If no block came, the result's `home` is the node to ask, perhaps the
+  // same one.
   Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool stages,
                                  FetchWish wish);
-  // The copies are there for all to see: those that the home tracks are leases no more.
+  // The copies are complete, and other threads may see them: those that the home tracks are no
+  // longer leases. tracked: a bit for each.
   void settle_leases(BlockRange run, std::uint64_t tracked);
 
  private:

@@ -19,7 +19,7 @@ Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool writte
       node_.written.insert(block);  // writes to it are not detected
     co_return BlockState::kWritten;
   }
-  // Nobody had claimed it: our copy is the home's from now on.
+  // No node had claimed the block: this copy is the home from now on.
   mark(Mark::kReleaseClaimsHome);
   node_.leases.erase(block);
   node_.remove_cached(block);
@@ -29,8 +29,8 @@ Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool writte
   co_return BlockState::kHome;
 }
 
-// A copy that this node has changed, and whose home is offered to it: nothing has to be stored
-// there.
+// If the home of a copy that this node has changed is offered to this node, it takes the home. Then
+// no difference has to be stored there.
 Task<bool> Flushes::take_home_at_flush(Strand& s, std::uint64_t block) {
   NodeId home = node_.entries[block].home();
   if (home == kNoNode || !node_.reaches(home)) co_return false;
@@ -49,9 +49,9 @@ Task<bool> Flushes::take_home_at_flush(Strand& s, std::uint64_t block) {
   co_return true;
 }
 
-// A copy that the predictor keeps open is compared by the next releases without asking. One that it
-// does not is closed. That needs no step: it counts as written until the next release has found it
-// so, and protected it.
+// The next releases compare a copy that the predictor keeps open, whether or not a write was
+// detected. A copy that it does not keep open any more is closed. That needs no step: the copy
+// counts as written until the next release finds it written and protects it.
 void Flushes::note_flush(std::uint64_t block, bool changed) {
   node_.predictor.compared(block, changed);
   bool keeps = node_.predictor.keeps_open(block);
@@ -99,7 +99,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
   if (changed > 0 && !node_.reaches(home)) s.set_posted(true);
   if (changed > 0) {
     ++node_.activity;
-    // Others may write over it before the home pushes it again, with what was there before.
+    // Other nodes may restore the old bytes before the home pushes the block again.
     if (!mutant(Mutant::kFlushKeepsSerial)) node_.entries[block].version = 0;
     mark(Mark::kReleaseFlushesDiff);
     notices_.notice(block);

@@ -7,28 +7,28 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What became of a copy's changes: whether there were any, and whether the block had no home and
-// has it here now.
+// The result of a flush. changed: the copy differed from its twin. mine: the block had no home, and
+// this node is its home now.
 struct Flushed {
   bool changed = false;
   bool mine = false;
 };
 
-// Brings what this node's threads have written to copies to the blocks' homes, one block at a time,
-// whose lock is held. Under the consistency lock.
+// Stores at the homes what this node's threads have written to copies, one block at a time. The
+// block's lock is held. Under the consistency lock.
 class Flushes {
  public:
   Flushes(NodeState& node, Notices& notices, HomeWords& homes)
       : node_(node), notices_(notices), homes_(homes) {}
   Flushes(const Flushes&) = delete;
 
-  // What a copy has more than its home goes there; it stays a copy, protected, or becomes the home.
-  // written: it is known that somebody wrote to it.
+  // Stores the copy's difference at its home. Result: the block's state; it is still a copy, or its
+  // home is here now. written: it is known that a thread wrote to the copy.
   Task<BlockState> flush_copy(Strand& s, std::uint64_t block, bool written);
-  // Brings a copy's changed bytes home and gives notice. written: it is known that somebody wrote
-  // to it.
+  // Stores the bytes that differ from the twin at the home, and gives notice. update_twin: the twin
+  // gets them as well. written: it is known that a thread wrote to the copy.
   Task<Flushed> flush_changes(Strand& s, std::uint64_t block, bool update_twin, bool written);
-  // What was posted to homes whose memory cannot be reached has arrived there afterwards.
+  // Waits until all that was posted to homes that cannot be reached has arrived there.
   Task<> await_flush(Strand& s);
 
  private:

@@ -29,19 +29,19 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Home-based lazy release consistency with multiple writers (Zhou, Iftode, Li, OSDI 1996) and a
-// completed flush: a release becomes visible only after its changes have reached their homes, so a
-// home is current for every node that may rightly ask, and a miss is a one-sided copy. The node's
-// half that touches blocks; what travels in messages is core.h's.
+// completed flush: a release becomes visible only after its changes have reached their homes. So a
+// home is current for every node that may ask, and a miss is a one-sided copy. This is the part of
+// a node that changes blocks; core.h has the part that handles the contents of messages.
 //
 // Every public function is an operation of one thread: a coroutine that stops at each one-sided
-// step (step_kinds.h). Several may be under way at once. This class only puts the parts together:
-// what they share is NodeState, and each part knows only those that stand before it among the
+// step (step_kinds.h). Several operations may be under way at once. This class only connects the
+// parts. They share NodeState, and each part knows only parts that are declared before it among the
 // members.
 class Hlrc : public MemoryRoom {
  public:
   static constexpr std::uint32_t kMaxRun = NodeState::kMaxRun;
 
-  // `predictor`: the caller's; its answers decide how fast, never whether right.
+  // `predictor`: owned by the caller. Its answers change the speed, never the data.
   Hlrc(const HlrcConfig& config, const BlockMemory& memory, Core& core, Predictor& predictor)
       : node_(config, memory, core, predictor),
         notices_(node_),
@@ -65,44 +65,50 @@ class Hlrc : public MemoryRoom {
         barriers_(node_, offers_, pushes_, releases_, acquires_) {}
   Hlrc(const Hlrc&) = delete;
 
-  // Makes the block accessible to a thread that faulted on it.
+  // Makes the block accessible to the thread that faulted on it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted) {
     return faults_.fault(s, block, wanted);
   }
-  // On a word of the block. Ordered with other operations on that word alone.
+  // An atomic operation on a word of the block. It is ordered only with other operations on that
+  // word.
   Task<AtomicDone> atomic(Strand& s, BlockId block, AtomicOp op) {
     return atomics_.atomic(s, block, op);
   }
-  // False: this very thread holds the lock already.
+  // False: the calling thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock) { return locks_.lock(s, lock); }
-  // The lock, if nobody holds it or is in line for it; else kBusy.
+  // Takes the lock if no thread holds it or waits for it; else kBusy.
   Task<LockResult> try_lock(Strand& s, LockId lock) { return locks_.try_lock(s, lock); }
-  // Where no node asks for the lock its token stays, and the release is left until it leaves.
+  // If no other node asks for the lock, its token stays here, and the release is made only when the
+  // token leaves.
   Task<LockResult> unlock(Strand& s, LockId lock) { return locks_.unlock(s, lock); }
-  // For a handler: the release of a token that stayed (a ReleaseKept effect).
+  // For a handler thread: makes the release of a token that stayed (a ReleaseKept effect). Result:
+  // as NodeState::settled_activity().
   Task<std::uint64_t> release_kept(Strand& s, ReleaseKept kept) {
     return locks_.release_kept(s, kept);
   }
-  // The same after a TurnExtended, where the host has no better moment.
+  // Some time after a TurnExtended effect, for a host that steps no LockEndTurn itself: the token
+  // leaves as soon as no thread here holds the lock.
   Task<> end_turn(Strand& s, LockId lock) { return locks_.end_turn(s, lock); }
-  // Counts (lock_manager.h): a release, then the change; what the count was. `op`: up to kMax.
+  // Counts (lock_manager.h). Makes a release, then changes the count. Result: the value before.
+  // `op`: an operation up to kMax.
   Task<std::uint64_t> change_count(Strand& s, LockId count, CountOp op, std::int64_t operand) {
     return counts_.change_count(s, count, op, operand);
   }
-  // Until the count has reached `until`; an acquire of what happened before the change that did it.
+  // Waits until the count has reached `until`. Acquires what was released before the change that
+  // reached it.
   Task<> await_count(Strand& s, LockId count, std::int64_t until) {
     return counts_.await_count(s, count, until);
   }
-  // Units of a count, which change_count(kAdd) posts; in the order of calls. False: there are none,
-  // or the time has come.
+  // Takes units of a count, which change_count(kAdd) posts. Calls are served in their order. False:
+  // there are no units (kTry), or the time has expired (kExpires).
   Task<bool> take_units(Strand& s, LockId count, Units units, Patience patience) {
     return counts_.take_units(s, count, units, patience);
   }
-  // A release; then the thread waits until as many have come as the count has tickets, and acquires
-  // what they released.
+  // Makes a release. Then waits until as many threads have arrived as the count has tickets, and
+  // acquires what they released.
   Task<Arrival> arrive(Strand& s, LockId count) { return counts_.arrive(s, count); }
-  // Gives `lock` back, waits for a signal of the condition that comes afterwards, and takes the
-  // lock again. kExpired: no signal came in time.
+  // Releases `lock`, waits for a signal of the condition that is sent after that, and takes the
+  // lock again. kExpired: no signal came in time. kNotHeld: the thread does not hold the lock.
   Task<LockResult> wait_condition(Strand& s, LockId condition, LockId lock,
                                   Patience patience = Patience::kForEver) {
     return counts_.wait_condition(s, condition, lock, patience);
@@ -110,54 +116,57 @@ class Hlrc : public MemoryRoom {
   Task<> signal_condition(Strand& s, LockId condition, bool all) {
     return counts_.signal_condition(s, condition, all);
   }
-  // What was reduced goes to `reduced`. False: what the threads brought did not match.
+  // The result of the reduction goes to `reduced`. False: the threads' contributions do not match.
   Task<bool> barrier(Strand& s, BarrierId barrier, std::uint32_t threads_here,
                      Contribution contribution, std::vector<std::byte>* reduced = nullptr) {
     return barriers_.barrier(s, barrier, threads_here, contribution, reduced);
   }
-  // By a thread of node 0 that then enters the barrier as the last one there: acquires what all
-  // other threads released as they came to it. They wait until it enters.
+  // For the thread of node 0 that will enter the barrier as the last one of its node. Acquires what
+  // all other threads released when they arrived. They wait until this thread enters.
   Task<> gather(Strand& s, BarrierId barrier, std::uint32_t threads_here) {
     return barriers_.gather(s, barrier, threads_here);
   }
-  // The barrier after which this node leaves the job: what it wrote is home, and all are here. The
-  // copies are of no use any more; nobody may be asked for anything afterwards.
+  // The barrier after which this node leaves the job: what it wrote is at the homes, and all nodes
+  // have arrived. Its copies may be stale afterwards, and it must not send requests to other nodes.
   Task<> last_barrier(Strand& s, BarrierId barrier) { return barriers_.last_barrier(s, barrier); }
-  // Drops this node's copies in the range; what they hold goes home first. punch: their memory is
-  // given back.
+  // Drops this node's copies in the range, after their changes are at the homes. punch: their
+  // memory is given back to the machine.
   Task<> evict(Strand& s, BlockRange range, bool punch) { return memory_.evict(s, range, punch); }
-  // The machine has no more: gives back all that this node can do without.
+  // For a machine without free memory: gives back all memory that this node can do without.
   Task<> free_memory(Strand& s) { return memory_.free_memory(s); }
-  // For a handler, when others have stored so much in homes here that the copies are too many:
-  // evicts some, unless the node is about to release, to invalidate or to evict.
+  // For a handler thread, when other nodes have stored so much in homes here that memory is over
+  // the limit: evicts some copies. Does nothing while this node releases, invalidates or evicts.
   Task<> trim(Strand& s) { return memory_.trim(s); }
   bool is_over_limit() const { return memory_.is_over_limit(); }
-  // Whose copies count and go as well.
+  // Copies of sequentially consistent pages count against the same limit and are evicted as well.
   void share_memory_with(sc::Pages& sequential) { memory_.share_with(sequential); }
-  // For faults there: whether there is less room than a fault wants to find; makes some.
+  // For faults of these pages: whether there is less room than a fault needs; make_room() makes
+  // some.
   bool is_short() const override { return memory_.is_short(); }
   Task<> make_room(Strand& s) override { return memory_.make_room(s); }
-  // For a handler, now and then: gives back some of the memory that homes have left here which
-  // moved, unless the node is about to release, to invalidate or to evict. (Where memory is short,
-  // the thread that wants it does.)
+  // For a handler thread, now and then: gives back some memory of blocks whose homes have moved
+  // away. Does nothing while this node releases, invalidates or evicts. (If memory is short, the
+  // thread that needs it gives it back.)
   Task<> tidy(Strand& s) { return memory_.tidy(s); }
-  // Drops, or refreshes, the copies that an eager release of another node told of (an Expire
-  // effect). `ranges`: BlockRanges, the caller's until the end.
+  // Drops or refreshes the copies that an eager release of another node named (an Expire effect).
+  // `ranges`: BlockRanges, which the caller keeps until the operation ends.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges) {
     return acquires_.expire(s, origin, ranges);
   }
-  // Another node is about to write these blocks (an Offer effect): offers it those that are at
-  // home here, never moved, and free just now. Waits for nobody. Result: how many. Where it reads
-  // alone: none, once our threads have come back for some that were given so.
+  // Another node is about to use these blocks (an Offer effect): offers it the blocks whose home is
+  // here, that never moved, and whose locks are free. Waits for no thread. A node that only reads
+  // gets no more blocks once threads of this node needed too many of them again. Result: the number
+  // of offered blocks.
   Task<std::uint64_t> offer_asked(Strand& s, Offer asked) { return offers_.offer_asked(s, asked); }
-  // Forgets the blocks of a freed region, homes included (a Drop effect).
+  // Forgets the blocks of a freed region: copies, homes and directory entries (a Drop effect).
   Task<> drop(Strand& s, RegionId region, BlockRange range) {
     return invalidation_.drop(s, region, range);
   }
 
-  // What this node does for others that cannot reach its memory.
+  // Serves the nodes that cannot reach this node's memory.
   Server& server() { return pushes_.server(); }
-  // Whether this node waits for the run at that departure, if it has the copies yet.
+  // Whether `home` pushes the run to this node at that barrier exit, and this node uses the push if
+  // it still has the copies.
   bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
     return subscriptions_.runs().covers(home, run, departure);
   }

@@ -126,8 +126,9 @@ Task<NodeId> HomeWords::settle(Strand& s, std::uint64_t block, NodeId home, Node
       break;
     }
   }
-  // A home that is not reached may not have its bytes yet, and could not tell: the next request to
-  // it has to come by the word of the former home, too, and say so.
+  // A home that cannot be reached may not have its bytes yet, and this node cannot see that. So the
+  // entry still names the former home: the next request, too, goes by its word and names it
+  // (`via`).
   bool known = node_.reaches(home) || mutant(Mutant::kSettleUnconfirmed);
   if (known && node_.entries[block].home() != home) node_.entries[block].set_home(home);
   co_return home;
@@ -145,7 +146,7 @@ Task<> HomeWords::become_home(Strand& s, BlockRange run, bool tracks) {
       mark(Mark::kTakesTrackedHome);
       node_.track(b);
     } else {
-      node_.tracked.erase(b);  // a reader may have asked for it in a life before
+      node_.tracked.erase(b);  // it may be tracked from before its region was freed
     }
     node_.leases.erase(b);
     node_.remove_cached(b);

@@ -5,67 +5,71 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What a thread of the home finds.
+// What a thread of the home finds: the home is here, or its offer was just ended, or it has moved.
 enum class OfferedHome : std::uint8_t { kHere, kOfferEnded, kGone };
 
-// Where the blocks' homes are: finds them by the directory, follows them where they have moved,
-// claims and takes them for this node, by the home words of this node and of others.
+// The homes of blocks: finds them in the directory, follows those that have moved, and claims or
+// takes them for this node, by the home words of this node and of others.
 class HomeWords {
  public:
   explicit HomeWords(NodeState& node) : node_(node) {}
   HomeWords(const HomeWords&) = delete;
 
-  // The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch:
-  // nobody has, and a read claims nothing. same_owner: blocks that the directory named with it.
+  // The block's home: by the region's policy, or the first node that wrote it. kHomeFirstTouch: no
+  // node has written it, and a read claims nothing. kHomeNowhere: it is in no region. same_owner:
+  // receives the blocks that the directory named with it.
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted,
                                 BlockRange& same_owner);
-  // What the directory says of the block's owner, and so of those behind it: an owner stays until
-  // the region is freed. known: a block of the same allocation whose home was found.
+  // Asks the directory for the block's owner, and for how many blocks behind it have the same one.
+  // Owners stay until the region is freed. known: a block of the same allocation whose home was
+  // found.
   Task<Owner> ask_owner(Strand& s, std::uint64_t block, std::uint64_t known);
-  // The same of a block whose home was found; if it is nobody's, it becomes this node's.
+  // The same for a block whose home was found; if no node owns it, this node becomes its owner.
   Task<Owner> claim_owner(Strand& s, std::uint64_t block);
-  // Asked again now that an acquire would find the copy: since the first look somebody may have
+  // Asks again, now that an acquire would find the copy: since the first look another node may have
   // claimed the block, written it and released.
   Task<NodeId> still_unclaimed(Strand& s, std::uint64_t block, BlockRange& same_owner);
   // Whether the block's region is being freed. Then some nodes have forgotten the block, perhaps
-  // the one that its home went to. Others have not, because their threads first apply a barrier
-  // exit. So does this thread, perhaps, while it waits for a word that no node will store. The
-  // block's bytes matter no more.
+  // also the node to which its home moved. Others have not, because their threads first apply a
+  // barrier exit. This thread may be one of these, while it waits for a word that no node will
+  // store. The block's bytes do not matter any more.
   Task<bool> is_freed(Strand& s, std::uint64_t block);
-  // The first of the run, as far as the words say that they are all at `next` now.
+  // How many of the first blocks of the run are all at `next` now, as their words at `home` say.
   Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
-  // A thread of the home needs the block, whose lock is held: an offer of it is ended.
+  // For a thread of the home that needs the block, whose lock is held: ends an offer of it.
   Task<OfferedHome> still_here(Strand& s, std::uint64_t block);
-  // Whether the block, whose lock is held, was on offer, and is so no more.
+  // Ends an offer of the block, whose lock is held. Result: whether there was one that could be
+  // ended.
   Task<bool> end_offer(Strand& s, std::uint64_t block);
-  // Before a thread, which is counted as storing, stores a difference at a home. The home is looked
-  // for where it went. An offer to another node is ended: that node would take bytes that lack
-  // ours. A home that is not reached settles this itself, if a message comes by the word of `via`.
-  // kNoNode: the block's region is being freed.
+  // Before a thread, which counts as storing, stores a difference at a home. Follows the home to
+  // where it has moved. Ends an offer to another node, which would take bytes that lack this
+  // node's. A home that cannot be reached does the same by itself. via: receives the former home
+  // whose word named the result. kNoNode: the block's region is being freed.
   Task<NodeId> settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via);
-  // A node that takes an untracked home tracks it, or gives notice: readers may rely on notices
-  // from before the former home untracked it, and not all nodes that hear of our writes may have
-  // its notice of that.
+  // Whether a node that takes an untracked home has to track it or give notice. Readers may rely on
+  // notices from before the former home untracked it, and not all nodes that learn of this node's
+  // writes need have the former home's notice.
   bool tracks_taken(std::uint64_t block) const;
-  // Blocks whose home this node has taken, whose bytes are here, and whose locks it holds: from
-  // here on they are found here.
+  // For blocks whose home this node has taken, whose bytes are here, and whose locks it holds:
+  // stores this node's words, so that other nodes find the homes here.
   Task<> become_home(Strand& s, BlockRange run, bool tracks);
-  // The node's home word of the block, compare-and-swap. Result: whether it was `from`.
+  // Compare-and-swap of a node's home word of the block. Result: whether the word was `from`.
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
                        std::uint32_t to);
-  // A home cannot be evicted: only as many are taken as leave a part of the memory to copies.
+  // Whether this node may take homes now. A home cannot be evicted, so a part of the memory is left
+  // to copies.
   bool may_take() const;
-  // Takes the home that is offered by `word`, unless that has changed. Who follows it here waits
-  // from before it has moved until become_home().
+  // Takes the home that `word` offers, unless the word has changed. Threads that follow the home to
+  // this node wait until become_home().
   Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
-  // Our own word of a home that is not on offer.
+  // Stores this node's own word of a home that is not on offer.
   Task<> store_word(Strand& s, std::uint64_t block, std::uint32_t bits);
-  // Whether the home stayed where a copy was made from since its word was loaded. A former home's
-  // memory may hold anything.
+  // Whether the home has not moved since its word was loaded. If it has, a copy made since then is
+  // void: the memory of a former home may hold anything.
   Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
   // Whether the word offers the home to this node, which may take it now.
   bool is_armed_for_us(std::uint32_t word) const;
-  // Whether this node has met a block of a region with eager releases.
+  // Whether this node has looked up a block of a region with eager releases.
   bool has_seen_eager() const { return eager_seen_.load(std::memory_order_relaxed); }
 
  private:

@@ -21,12 +21,13 @@ Task<> Invalidation::invalidate(Strand& s, BlockRange run, bool punch) {
   co_await finish_invalid(s, run, punch);
 }
 
-// What the copy has more than its home goes there, and the sets forget it.
+// Stores the copy's difference at its home, and removes the copy from the sets.
 Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
   BlockState state = node_.entries[block].state();
   if (state == BlockState::kInvalid || state == BlockState::kHome) {
-    // While this waited for the block its fetch gave up, and another thread may have claimed it. A
-    // fault maps it again; what the zapped entry knew of writes is taken for certain.
+    // While this thread waited for the block's lock, the fetch failed, and another thread may have
+    // claimed the block. A fault maps it again. What the zapped entry knew of writes is lost, so a
+    // tracked home counts as written.
     mark(Mark::kInvalidateFindsNoCopy);
     bool home = state == BlockState::kHome && node_.tracked.contains(block);
     if (home && !mutant(Mutant::kKeepFailedFetch)) co_await tracked_homes_.untrack(s, block);
@@ -54,9 +55,9 @@ Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evict
   node_.remove_cached(block);
 }
 
-// The copies of the run become invalid. The memory of one may go unless the block found its home
-// here. In one loop: a coroutine for each block that never stops would pile up where the compiler
-// makes no tail calls.
+// The copies of the run become invalid. The memory of one may go, unless this node has become its
+// home. All blocks in one loop: one coroutine for each block, none of which stops, would use up the
+// stack where the compiler makes no tail calls.
 Task<> Invalidation::finish_invalid(Strand& s, BlockRange run, bool punch) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockState state = node_.entries[b].state();
@@ -69,8 +70,9 @@ Task<> Invalidation::finish_invalid(Strand& s, BlockRange run, bool punch) {
   }
 }
 
-// With write detection by scan, the comparison with the twin tells. A copy of zeros that was only
-// read must not claim its block: it may be in a region that is being freed.
+// Whether the copy may have been written. With write detection by scan, the comparison with the
+// twin shows it. A copy of zeros that was only read must not claim its block: its region may be in
+// the process of being freed.
 Task<bool> Invalidation::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
   if (!node_.scans()) co_return state == BlockState::kWritten;
   if (node_.entries[block].home() != kNoNode) co_return true;
@@ -93,8 +95,7 @@ Task<> Invalidation::drop(Strand& s, [[maybe_unused]] RegionId region, BlockRang
   co_await node_.leave(s);
 }
 
-// Freed blocks: their copies, their homes and their places in the directory are forgotten; they
-// will read as zeros.
+// Freed blocks: forgets their copies, homes and directory entries. They read as zeros from now on.
 Task<> Invalidation::drop_run(Strand& s, BlockRange run) {
   bool used = false;
   for (std::uint64_t b = run.first; b < run.end(); ++b) {

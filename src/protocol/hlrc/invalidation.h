@@ -9,8 +9,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Makes copies invalid: at an acquire, for an eviction, or since their region was freed. What they
-// hold goes home first. Under the consistency lock.
+// Makes copies invalid: at an acquire, for an eviction, or because their region was freed. Their
+// differences go home first, except those of a freed region. Under the consistency lock, which
+// drop() takes itself.
 class Invalidation {
  public:
   Invalidation(NodeState& node, Notices& notices, TrackedHomes& tracked_homes, Offers& offers,
@@ -22,8 +23,8 @@ class Invalidation {
         flushes_(flushes) {}
   Invalidation(const Invalidation&) = delete;
 
-  // BUSY, zap, difference to the twin brought home, INVALID: in this order no write is lost. punch:
-  // the copies are evicted, and their memory goes.
+  // BUSY, zap, store the difference at the home, INVALID: in this order no write is lost. punch:
+  // the copies are evicted, and their memory is given back.
   Task<> invalidate(Strand& s, BlockRange run, bool punch);
   // As Hlrc::drop.
   Task<> drop(Strand& s, RegionId region, BlockRange range);

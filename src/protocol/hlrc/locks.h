@@ -12,8 +12,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 enum class LockResult : std::uint8_t { kOk, kNotHeld, kHeldAlready, kBusy, kExpired };
 
-// Locks: an acquire where the token comes from another node, a release where it leaves. The
-// functions are Hlrc's of the same names.
+// Locks: an acquire if the token comes from another node, a release when it leaves. The functions
+// are those of Hlrc with these names.
 class Locks {
  public:
   Locks(NodeState& node, HomeWords& homes, Releases& releases, Acquires& acquires)
@@ -23,13 +23,14 @@ class Locks {
   Task<bool> lock(Strand& s, LockId lock);
   Task<LockResult> try_lock(Strand& s, LockId lock);
   Task<LockResult> unlock(Strand& s, LockId lock);
-  // The token of a count, for steps that wait for nobody. Where it came from another node, this one
-  // has learned what came with it, and Acquires::apply_learned() has to follow once the token was
-  // passed on.
+  // Takes the token of a count, for steps that wait for no thread. Result: if the token came from
+  // another node, what came with it, which this node has learned. The caller passes the token on
+  // and then calls Acquires::apply_learned().
   Task<std::optional<Grant>> take_count(Strand& s, LockId count);
-  // A release that began after the lock was given back has found what its holder wrote.
+  // A release that began after the lock was given back suffices: it has found what the holder
+  // wrote.
   Task<std::uint64_t> release_kept(Strand& s, ReleaseKept kept);
-  // The token leaves some time after its node's turn was extended.
+  // Some time after a turn was extended: the token leaves as soon as no thread here holds the lock.
   Task<> end_turn(Strand& s, LockId lock);
 
  private:

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Memory::Memory(NodeState& node, Notices& notices, Invalidation& invalidation)
     : node_(node), notices_(notices), invalidation_(invalidation) {
-  // A run and its twins, unless that is much of what there is.
+  // A run and its twins, unless that is a large part of the limit.
   std::uint64_t limit = node.config.limit;
   if (limit != ~0ull)
     low_ = std::min<std::uint64_t>(2 * node.most_of_run(), std::max<std::uint64_t>(2, limit / 8));
@@ -53,13 +53,13 @@ Task<> Memory::tidy(Strand& s) {
   co_await node_.leave(s);
 }
 
-// Until there is room for so many blocks, or no more than `floor` copies are left. Others may enter
-// copies meanwhile, so the number of those that go is bounded.
+// Gives back memory until there is room for so many blocks, or at most `floor` copies are left.
+// Other threads may enter copies meanwhile, so the number of evictions is bounded.
 Task<> Memory::make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor) {
   co_await give_back_idle(s, blocks);
   co_await give_back_twins(s, blocks);
   if (node_.room() < blocks) co_await give_back_moved(s);
-  // Of the two kinds of copies first that of which there are more.
+  // Evicts first copies of the kind of which there are more.
   bool sequential_first = sequential_ != nullptr && sequential_->copies() > node_.copies();
   if (sequential_first) co_await evict_sequential(s, blocks, floor);
   co_await evict_copies(s, blocks, floor);
@@ -85,8 +85,8 @@ Task<> Memory::evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor
   }
 }
 
-// The next copies for an eviction, round the space: a copy that came or was written since the hand
-// passed it last is passed once more.
+// The next copies to evict, in circular order. A copy that was entered or written since the clock
+// hand passed it last is passed once more.
 BlockRange Memory::next_victims() {
   BlockRange run{};
   for (int round = 0; round < 3 && run.count == 0; ++round) {
@@ -127,7 +127,7 @@ Task<> Memory::give_back_twins(Strand& s, std::uint64_t blocks) {
     for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
     BlockRange part{run.first, 0};
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
-      // Under the locks: it may be a copy again.
+      // Under the locks: the block may be a copy again.
       if (node_.spare.contains(b)) {
         if (part.count == 0) part.first = b;
         ++part.count;
@@ -144,7 +144,7 @@ Task<> Memory::give_back_twins(Strand& s, std::uint64_t blocks) {
   }
 }
 
-// Some of the homes that were offered, round the space.
+// Gives back memory of some of the homes that were offered, in circular order.
 Task<> Memory::give_back_moved(Strand& s) {
   for (std::uint64_t left = kMovedAtOnce; left > 0;) {
     BlockRange run = node_.leaving.next_run(moved_hand_, node_.config.blocks);
@@ -157,7 +157,7 @@ Task<> Memory::give_back_moved(Strand& s) {
   }
 }
 
-// Of the run, the memory of those that need none.
+// Gives back the memory of those blocks of the run that need none.
 Task<> Memory::give_back(Strand& s, BlockRange run) {
   bool unlocked = mutant(Mutant::kGiveBackUnlocked);
   for (std::uint64_t b = run.first; b < run.end() && !unlocked; ++b)
@@ -178,7 +178,7 @@ Task<> Memory::give_back(Strand& s, BlockRange run) {
     if (node_.entries[b].unlock(node_.entries[b].state())) co_await s.wake(node_.entries[b].word());
 }
 
-// Whether what the block has here, whose lock is held, is of no use to anybody.
+// Whether the memory of the block, whose lock is held, is of no use to any node.
 Task<bool> Memory::may_go(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = node_.entries[block];
   if (entry.state() != BlockState::kInvalid) {
@@ -202,8 +202,9 @@ Task<bool> Memory::may_go(Strand& s, std::uint64_t block) {
   co_return word& kOffered&& mutant(Mutant::kGiveBackOffered);
 }
 
-// Whether the node that the home went to has its bytes: it says so by its word; for one that takes
-// by message, the thread that serves it here has copied them.
+// Whether the node to which the home moved has its bytes. The node's word says so, if it can be
+// reached. For a node that takes homes by messages, the thread of this node that serves it copies
+// the bytes; LoadGiving shows whether such a copy is under way.
 Task<bool> Memory::has_arrived(Strand& s, std::uint64_t block, std::uint32_t word) {
   if (mutant(Mutant::kGiveBackEarly)) co_return true;
   NodeId to = home_in(word);

@@ -11,8 +11,8 @@ namespace sc {
 class Pages;
 }
 
-// What a node gives back when its memory is short: first what it has no use for (frames of copies
-// that died, and of homes that have moved; twins of what is at home here now), then copies.
+// Gives back memory when it is short: first what this node has no use for (pages of copies that
+// died and of homes that moved, twins of blocks whose home is here now), then copies.
 class Memory {
  public:
   Memory(NodeState& node, Notices& notices, Invalidation& invalidation);
@@ -22,15 +22,15 @@ class Memory {
   Task<> evict(Strand& s, BlockRange range, bool punch);
   // As Hlrc::free_memory.
   Task<> free_memory(Strand& s);
-  // Until there is room for so many blocks, or no more than `floor` copies are left.
+  // Gives back memory until there is room for so many blocks, or at most `floor` copies are left.
   Task<> make_room(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   // As Hlrc::trim.
   Task<> trim(Strand& s);
   // As Hlrc::tidy.
   Task<> tidy(Strand& s);
-  // Copies of sequentially consistent pages count and go as well.
+  // Copies of sequentially consistent pages count against the same limit and are evicted as well.
   void share_with(sc::Pages& sequential) { sequential_ = &sequential; }
-  // Whether there is less room than a fault wants to find; makes some.
+  // Whether there is less room than a fault needs; make_room() makes some.
   bool is_short() const { return node_.room() < low_; }
   Task<> make_room(Strand& s) { return make_room(s, 2 * low_, node_.config.floor); }
   bool is_over_limit() const { return node_.room() == 0; }
@@ -51,8 +51,8 @@ class Memory {
   Notices& notices_;
   Invalidation& invalidation_;
   sc::Pages* sequential_ = nullptr;
-  std::uint64_t low_ = 0;         // a fault wants to find so much room
-  std::uint64_t evict_hand_ = 0;  // under the consistency lock, as the next one
+  std::uint64_t low_ = 0;         // blocks of room that a fault needs
+  std::uint64_t evict_hand_ = 0;  // the next eviction; under the consistency lock, as the next one
   std::uint64_t moved_hand_ = 0;
 };
 

@@ -27,10 +27,10 @@ Task<FaultResult> Misses::fault_elsewhere(Strand& s, std::uint64_t block, Access
   co_return FaultResult::kDone;
 }
 
-// A copy of another node's block; home kNoNode: nobody wrote it yet, it reads as zeros. The copy is
-// entered in the sets before the home's word is loaded: an acquire that comes in between then waits
-// for it and drops it. `run` grows by the neighbours that are prefetched.
-// Result: what the blocks are now; kInvalid when memory is short.
+// Makes a copy of another node's block. home kNoNode: no node has written it yet; it reads as
+// zeros. The copy is entered in the sets before the home's word is loaded: an acquire that comes in
+// between waits for it and drops it. `run` grows by the neighbours that are prefetched. Result: the
+// state of the blocks now; kInvalid if memory is short.
 Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
                                     std::uint64_t unmissed, MissUnderWay& under_way) {
   std::uint64_t block = run.first;
@@ -87,7 +87,7 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
   co_return !node_.scans() && node_.enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
 }
 
-// What the predictor is told of a miss; `prefetches` is the caller's to set.
+// What the predictor gets to know of a miss. The caller sets `prefetches`.
 Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
   const Clusters& clusters = node_.core.clusters();
   NodeId self = node_.config.self;
@@ -103,14 +103,14 @@ Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
           .prefetches = false};
 }
 
-// As what homes enter that come with the miss.
+// How homes that come with the miss enter the view: protected (kRead) or writable (kWrite).
 Access Misses::access_of_homes(const Miss& miss) const {
   bool writes = miss.access == Access::kWrite || node_.predictor.expects_writes(miss);
   return writes ? Access::kWrite : Access::kRead;
 }
 
-// A miss: the home is asked to offer the missed block and those behind it, `most` in all, where it
-// has not moved already.
+// At a miss: asks the home to offer the missed block and those behind it, `most` in all, unless
+// they have moved already.
 Task<bool> Misses::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most) {
   std::uint64_t block = miss.block;
   Event find = RegionExtent{BlockId{block}, s.waiter()};
@@ -125,11 +125,12 @@ Task<bool> Misses::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uin
   co_return true;
 }
 
-// Blocks that became ours enter as at any home (fault_at_home), then others may come for them.
+// Blocks of which this node became the home enter as at any home (fault_at_home). Then other nodes
+// find them here.
 Task<> Misses::enter_homes(Strand& s, BlockRange run, Access wanted) {
   mark(Mark::kFaultTakesHome);
-  // What is about to be written need not be tracked for that: its notice is given in any case. Nor
-  // need what was asked for, which most likely will be.
+  // A block that is about to be written need not be tracked: its notice is given in any case. The
+  // same holds for homes that this node asked for, which it most likely writes.
   bool tracks = !node_.scans() || wanted == Access::kRead;
   bool free = node_.enters_free(wanted) || !homes_.tracks_taken(run.first);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
@@ -140,12 +141,12 @@ Task<> Misses::enter_homes(Strand& s, BlockRange run, Access wanted) {
   node_.taken.fetch_add(1, std::memory_order_release);
 }
 
-// What is prefetched enters protected.
+// Maps the copies. Those that were prefetched enter protected.
 Task<> Misses::enter_copies(Strand& s, BlockRange run, Access wanted) {
   if (node_.enters_free(wanted)) {
     mark(Mark::kFaultFetchesForWriting);
     if (!node_.scans())
-      node_.written.insert(run.first);  // a scan finds what was never protected by itself
+      node_.written.insert(run.first);  // a scan finds blocks that were never protected
     co_await s.perform(Map{{run.first, 1}, Access::kWrite});
     run = {run.first + 1, run.count - 1};
   }

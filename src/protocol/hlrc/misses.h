@@ -7,22 +7,23 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Of a miss that brings more than one message's blocks: what was asked for behind the first ones,
-// and has not been entered yet. Its blocks are locked, and among the copies.
+// The pipelined requests of a miss that fetches more blocks than one message has: what was
+// requested behind the first blocks, and is not entered yet. These blocks are locked, and among the
+// copies.
 struct Pipeline {
   static constexpr std::uint32_t kMost = PostFetch::kMost;
 
   BlockRange runs[kMost];
   std::uint32_t count = 0;
   NodeId home;
-  Access wanted{};               // of those whose home comes
+  Access wanted{};               // of the blocks whose home comes here
   std::uint64_t extent_end = 0;  // of the allocation
-  std::uint64_t miss_end = 0;    // of what the miss itself brought
+  std::uint64_t miss_end = 0;    // of what the miss itself fetched
 };
 
-// One miss under way: what a directory named, and what was asked for behind what was missed.
+// One miss under way: what a directory named, and the pipelined requests.
 struct MissUnderWay {
-  BlockRange same_owner{};  // blocks of the owner that a directory named last
+  BlockRange same_owner{};  // blocks that a directory named last, with one owner
   Pipeline pipeline;
 
   bool names(std::uint64_t block) const {
@@ -30,21 +31,21 @@ struct MissUnderWay {
   }
 };
 
-// Misses: a copy of another node's block is made, with further blocks as the predictor says: those
-// that follow in the same request (prefetch.cpp), those of pipelined requests (pipeline.cpp), and
-// those that lie before it.
+// Misses: makes a copy of another node's block, and of further blocks as the predictor says: those
+// that follow, in the same request (prefetch.cpp); those of pipelined requests (pipeline.cpp); and
+// blocks before it.
 class Misses {
  public:
   Misses(NodeState& node, HomeWords& homes, Fetches& fetches)
       : node_(node), homes_(homes), fetches_(fetches) {}
   Misses(const Misses&) = delete;
 
-  // The home is another node, nobody's yet (kNoNode), or has gone from here: a copy is made, and
-  // copies of further blocks, as the predictor says. unmissed: 0, or how many are prefetched though
-  // no thread has missed one.
+  // The home is another node, or no node yet (kNoNode), or has moved away from here: makes a copy
+  // of the block, whose lock is held, and of further blocks, as the predictor says. Unlocks them.
+  // unmissed: 0, or how many blocks are prefetched although no thread has missed one.
   Task<FaultResult> fault_elsewhere(Strand& s, std::uint64_t block, Access wanted, NodeId home,
                                     std::uint64_t unmissed, MissUnderWay& under_way);
-  // After a miss: the predictor may prefetch what lies before the block, too.
+  // After a miss: prefetches blocks before this one, if the predictor says so.
   Task<> prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
 
  private:

@@ -15,10 +15,10 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What all parts of the page protocol share at a node: the block table and its sets, counters of
-// what happened, and the consistency lock, under which releases, invalidations and evictions of a
-// node take turns. Faults do without that lock: an entry of the table and its bits in the sets
-// belong to the operation that holds the block's lock.
+// What all parts of the page protocol share at a node: the block table and its sets, counters, and
+// the consistency lock, under which releases, invalidations and evictions of a node take turns.
+// Faults do not take that lock: a block's entry and its bits in the sets belong to the operation
+// that holds the block's lock.
 class NodeState : public BlockLocks {
  public:
   static constexpr std::uint32_t kMaxRun = Server::kMaxRun;
@@ -29,33 +29,33 @@ class NodeState : public BlockLocks {
 
   // The block becomes a copy; its lock is held.
   void add_cached(std::uint64_t block);
-  // It is none any more.
+  // The block is no copy any more.
   void remove_cached(std::uint64_t block);
   // The block is no open copy any more. Needs no step: it counts as written until the next release
-  // has found it so, and protected it.
+  // finds it written and protects it.
   void close(std::uint64_t block);
-  // The block is no copy any more, and has left its memory here.
+  // The block is no copy any more, but its memory is still here.
   void add_idle(std::uint64_t block);
   void remove_idle(std::uint64_t block);
-  // Our home block is protected from now on, and its readers rely on notices.
+  // This node's home block is protected from now on, and its readers rely on notices.
   void track(std::uint64_t block);
-  // The consistency lock.
+  // Take and release the consistency lock.
   Task<> enter(Strand& s);
   Task<> leave(Strand& s);
-  // This node's activity, if nothing that counts is just under way: a thread that has counted
-  // before this looks has then ended, too.
+  // This node's activity; kUnsettled while a thread holds the consistency lock. So all operations
+  // that the result counts have ended.
   std::uint64_t settled_activity() const;
   // Appends the runs of copies within the range.
   void select_cached(std::vector<BlockRange>& runs, BlockRange within) const;
-  // False: somebody has it. Waits for nobody.
+  // Takes the consistency lock, if it is free; waits for no thread. False: a thread holds it.
   bool try_enter();
 
   using BlockLocks::lock_block;
   using BlockLocks::unlock_block;
 
-  // Whether the acquire of a lock, or a barrier, drops a copy that no notice names.
+  // Whether there are copies that the next acquire drops although no notice names them.
   bool has_leases() const { return leases.next_run(0, config.blocks).count > 0; }
-  // Copies of others' blocks, also those being made.
+  // How many copies of other homes' blocks there are, also those in the making.
   std::uint64_t copies() const { return cached_count.load(std::memory_order_relaxed); }
   // Memory that may still be used, in blocks.
   std::uint64_t room() const {
@@ -65,7 +65,7 @@ class NodeState : public BlockLocks {
   bool is_adaptive(std::uint64_t block) const {
     return entries[block].propagation() == Propagation::kAdaptive;
   }
-  // Blocks from here on are sc::Pages'.
+  // The end of this protocol's blocks; sc::Pages has those from here on.
   std::uint64_t end() const { return std::min(config.blocks, config.sc_first); }
   std::uint64_t most_of_run() const {
     return std::min<std::uint64_t>(config.tunables.max_run, kMaxRun);
@@ -74,7 +74,7 @@ class NodeState : public BlockLocks {
   bool enters_free(Access wanted) const {
     return wanted == Access::kWrite || !config.enters_protected;
   }
-  // Whether the node's memory can be reached.
+  // Whether this node can reach the other node's memory without messages.
   bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
   bool scans() const { return config.detection == WriteDetection::kScan; }
   // The node that keeps the block's owner where homes are by first touch. `known`: a block of the
@@ -88,32 +88,36 @@ class NodeState : public BlockLocks {
   Predictor& predictor;
   BlockEntry* const entries;
 
-  BlockSet cached;  // copies of others' blocks, also those being made
-  // Copies that are written time after time: each release compares them, and nothing protects them.
+  BlockSet cached;  // copies of other homes' blocks, also those in the making
+  // Copies that are written time after time: each release compares them with their twins, and does
+  // not protect them.
   BlockSet open;
-  BlockSet leases;   // of the copies, the ones that die at the next acquire
-  BlockSet tracked;  // our home blocks that are protected and whose readers rely on notices
-  BlockSet written;  // write detection by fault: blocks written since the last release; by scan:
-                     // homes taken to be written, of which the next release gives notice
-  BlockSet recent;   // copies that came, or were written, since the clock hand passed them
-  BlockSet idle;     // no copies any more, and their memory may still be here
-  BlockSet leaving;  // our homes that were offered, or have moved and left their memory here
-  BlockSet spare;    // homes that were copies, and whose twins may still be here
+  BlockSet leases;   // copies that die at the next acquire
+  BlockSet tracked;  // homes of this node that are protected, and whose readers rely on notices
+  // With detection by fault: blocks written since the last release. By scan: homes that were taken
+  // to be written, of which the next release gives notice.
+  BlockSet written;
+  BlockSet recent;   // copies entered or written since the clock hand passed them
+  BlockSet idle;     // no copies any more, but their memory may still be here
+  BlockSet leaving;  // homes that were offered, or have moved and left their memory here
+  BlockSet spare;    // homes here that were copies, and whose twins may still be here
 
   std::atomic<std::uint32_t> open_count{0};
   std::atomic<std::uint64_t> cached_count{0};
   std::atomic<std::uint64_t> idle_count{0};
   std::atomic<std::uint64_t> dirty_count{0};  // grows with what the next release has to look for
-  // The same by faults, which do without the consistency lock: counted after all else.
+  // The same for homes that faults have taken. A fault does not hold the consistency lock, so it
+  // increments this after its other changes.
   std::atomic<std::uint64_t> taken{0};
-  // Flushes, acquires and drops of this node; changes under the consistency lock.
+  // Number of flushes, acquires and drops of this node; changes under the consistency lock.
   std::atomic<std::uint64_t> activity{0};
-  // Acquires but for departures, drops of regions, and releases that others have to be told of.
+  // Number of acquires except barrier exits, of drops of regions, and of releases that sent an
+  // expiry.
   std::atomic<std::uint64_t> acquired{0};
 
  private:
-  const bool* reached_;
-  const std::atomic<std::uint64_t>* used_;     // blocks of memory, by the host
+  const bool* reached_;                        // for each node; nullptr: all nodes are reached
+  const std::atomic<std::uint64_t>* used_;     // blocks of memory in use; the host counts them
   std::atomic<std::uint32_t> consistency_{0};  // 0 free, 1 held, 2 held and waited for
 };
 

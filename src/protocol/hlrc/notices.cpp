@@ -7,7 +7,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The next block of the last range, the one that is its last, or a range of its own.
+// Adds the block as the next one of the last range, unless it is its last one, or as its own range.
 void Notices::add_block(std::vector<BlockRange>& to, std::uint64_t block) {
   if (!to.empty()) {
     BlockRange& last = to.back();

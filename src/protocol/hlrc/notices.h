@@ -8,8 +8,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What this node's threads have written in the interval under way, and have not told of yet. Under
-// the consistency lock.
+// The blocks that this node's threads have written in the current interval, which is not closed
+// yet. Under the consistency lock.
 class Notices {
  public:
   explicit Notices(NodeState& node)
@@ -18,21 +18,21 @@ class Notices {
   }
   Notices(const Notices&) = delete;
 
-  // The block was changed. Where releases are eager its copies are to expire.
+  // The block was changed. If its region has eager releases, its copies are to expire.
   void notice(std::uint64_t block);
-  // Whether a notice of another than `home` names some of the blocks.
+  // Whether a notice of a node other than `home` names a block of the run.
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   bool empty() const { return notices_.empty(); }
   std::size_t size() const { return notices_.size(); }
   const std::vector<BlockRange>& ranges() const { return notices_; }
-  // They were told: the interval is over.
+  // The interval is closed with these notices.
   void clear() {
     notices_.clear();
     most_notices_ = node_.config.tunables.most_notices;
   }
-  // Blocks whose copies are to expire.
+  // Moves the blocks whose copies are to expire to `into`, which is empty.
   void take_eager(std::vector<BlockRange>& into) { into.swap(eager_); }
-  // For planted faults alone.
+  // Only for planted faults.
   void forget_behind(std::size_t size) { notices_.resize(size); }
 
  private:
@@ -40,8 +40,8 @@ class Notices {
 
   NodeState& node_;
   std::vector<BlockRange> notices_;
-  std::vector<BlockRange> eager_;  // the same of blocks whose copies are to expire
-  std::uint64_t most_notices_;     // ... until they are joined
+  std::vector<BlockRange> eager_;  // blocks whose copies are to expire
+  std::uint64_t most_notices_;     // size from which on notices_ is joined
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -14,10 +14,11 @@ Task<> Offers::offer_homes(Strand& s, Bytes notices) {
   if (offers_.empty()) co_return;
   for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i], i < fresh);
   co_await arm_offers(s);
-  if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);  // one more is due
+  // The deferred offers need one more barrier exit.
+  if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);
 }
 
-// Our movable blocks that one node alone gave notice of, and not we -> offers_.
+// Collects in offers_ this node's movable blocks of which one other node alone gave notice.
 void Offers::find_sole_writers(Bytes notices) {
   writers_.clear();
   writers_.swap(eager_writers_);
@@ -37,8 +38,9 @@ void Offers::find_sole_writers(Bytes notices) {
     }
   }
   if (!others) return;
-  // A sweep along the blocks: how many nodes' runs cover the place, and the sum of their numbers,
-  // which is the node where it is one. A node's own runs do not overlap once they are merged.
+  // A sweep along the blocks: counts the nodes whose runs cover the place, and adds up their
+  // numbers. If the count is one, the sum is the node. A node's own runs do not overlap once they
+  // are merged.
   auto by_node = [](const Written& a, const Written& b) {
     return a.by.value != b.by.value ? a.by.value < b.by.value : a.run.first < b.run.first;
   };
@@ -102,7 +104,7 @@ void Offers::forget_writers(BlockRange range) {
   std::erase_if(deferred_, is_in);
 }
 
-// fresh: of this departure.
+// fresh: the notices of this barrier exit name the writer; else the offer was deferred.
 Task<> Offers::offer(Strand& s, Written written, bool fresh) {
   auto [run, to] = written;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
@@ -128,23 +130,24 @@ Task<> Offers::offer(Strand& s, Written written, bool fresh) {
   }
 }
 
-// The block, whose lock is held, is offered at the next departure.
+// The block, whose lock is held, is offered at the next barrier exit.
 Task<> Offers::defer(Strand& s, std::uint64_t block, NodeId to) {
   bool goes_on = !deferred_.empty() && deferred_.back().by == to;
-  if (goes_on && deferred_.back().run.end() == block + 1) co_return;  // looked at once more
+  if (goes_on && deferred_.back().run.end() == block + 1) co_return;  // it is added already
   mark(Mark::kDepartureDefersOffer);
   if (goes_on && deferred_.back().run.end() == block) {
     ++deferred_.back().run.count;
   } else {
     deferred_.push_back({{block, 1}, to});
   }
-  // One on another host has to be told by then that it should come.
+  // A writer on another host keeps its copy of a tracked block until a notice names it. The notice
+  // is given now, so that the writer asks again when the block is offered.
   bool far = !node_.reaches(to) && node_.entries[block].state() == BlockState::kHome;
   if (far && node_.tracked.contains(block)) co_await tracked_homes_.untrack(s, block);
 }
 
-// A home that is here, and is not on offer, or to another than `to`: that one asked for more than
-// it came for, and would keep it from the node that does use it.
+// Whether the home is here, and not on offer to `to`. An offer to another node is ended: that node
+// asked for more than it used, and would keep the home from the node that does use it.
 Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   const BlockEntry& entry = node_.entries[block];
   bool copy = entry.state() == BlockState::kClean || entry.state() == BlockState::kWritten;
@@ -159,16 +162,16 @@ Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   co_return ended;
 }
 
-// The home's own threads see the blocks no more: what they would write is written behind a fault,
-// which ends the offer.
+// Takes the blocks out of the view of the home's own threads. A thread that wants to write to one
+// faults, and the fault ends the offer.
 Task<> Offers::offer_part(Strand& s, BlockRange run, NodeId to) {
   mark(node_.entries[run.first].eager() ? Mark::kDepartureOffersEager : Mark::kDepartureOffersHome);
   if (!mutant(Mutant::kOfferMapped)) co_await s.perform(Zap{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = node_.tracked.contains(b) && node_.entries[b].state() == BlockState::kHome;
     bool written = node_.written.contains(b) || (tracked && node_.scans());
-    // What was written since the last release can be found no more. And a copy on another host that
-    // relies on notices would never come for the block.
+    // What was written since the last release cannot be found any more. And a copy on another host
+    // that relies on notices would never ask for the block.
     bool far = tracked && !node_.reaches(to);
     if (far) mark(Mark::kDepartureGivesNotice);
     if (written) mark(Mark::kDepartureOffersWritten);
@@ -183,13 +186,14 @@ Task<> Offers::offer_part(Strand& s, BlockRange run, NodeId to) {
   }
 }
 
-// Whoever began to store at a home before he could see its offer may still be at it: then it is
-// ended at once. The one node that may take a block stores under the lock that it takes it under.
+// A thread that began to store at a home before it could see the offer may still be storing: then
+// the offer is ended at once. The node that may take a block does not matter: it stores under the
+// same lock under which it takes the home.
 Task<> Offers::arm_offers(Strand& s) {
   std::uint32_t storing = 0;
   NodeId last = kNoNode;
   for (std::uint32_t n = 0; n < node_.config.nodes; ++n) {
-    // Those that do not reach us have what they send stored by us.
+    // For nodes that cannot reach this node's memory, this node stores what they send.
     bool here = n == node_.config.self.value;
     if (!node_.reaches(NodeId{n}) || (here && mutant(Mutant::kApplyUncounted))) continue;
     std::uint32_t threads = co_await s.perform(LoadFlushing{NodeId{n}});

@@ -3,13 +3,13 @@
 #include "protocol/hlrc/misses.h"
 #include "protocol/serve/served.h"
 
-// Pipelined requests of a miss: several messages' blocks at once, so that the home makes one answer
-// while the one before is on its way, and another is entered here.
+// Pipelined requests of a miss: several at once, so that the home makes one answer while the one
+// before it travels, and another is entered here.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// After extend_run(): `run` is what the miss itself is going to fetch, `extent` what the allocation
-// has from there on.
+// After extend_run(). `run`: what the miss itself is going to fetch. `extent`: how many blocks the
+// allocation has from its first one on.
 Task<> Misses::ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,
                              const Miss& miss, MissUnderWay& under_way) {
   Pipeline& pipeline = under_way.pipeline;
@@ -40,8 +40,8 @@ Task<> Misses::ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64
   if (pipeline.count > 0) co_await ask_pipelined_offers(s, miss, pipeline);
 }
 
-// A directory names the owner of some blocks at a time. That of those behind is asked while others
-// are on their way.
+// Whether the block may be requested from `home`. A directory names the owner of some blocks at a
+// time; it is asked for the owner of the next ones while requests are under way.
 Task<bool> Misses::knows_home(Strand& s, std::uint64_t block, NodeId home,
                               MissUnderWay& under_way) {
   bool named = under_way.names(block);
@@ -56,8 +56,8 @@ Task<bool> Misses::knows_home(Strand& s, std::uint64_t block, NodeId home,
   co_return same;
 }
 
-// The homes of the blocks to come are asked for, and will have been offered before the stream is
-// there. Nobody waits for that, and nobody learns of a home that cannot now.
+// Asks for the homes of the blocks that follow, so that they are offered before the stream reaches
+// them. No thread waits for the answer, so the predictor does not learn if there were no offers.
 Task<> Misses::ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeline) {
   miss.movable = miss.movable && homes_.may_take();
   if (!miss.movable) co_return;
@@ -69,10 +69,11 @@ Task<> Misses::ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeli
   co_await s.tell(ask);
 }
 
-// Enters what pipelined requests asked for, as far as it comes; of what does not, a miss of its own
-// will ask where it is. Homes among it have come here since, and others may wait until they are
-// entered while we waited for the miss itself, for a home that was just moving. They cannot wait in
-// a ring: what they ask for lies above what the miss itself waits for.
+// Enters the blocks that pipelined requests asked for, as far as they came. Each other block is
+// left to a miss of its own. Some of their homes may have moved here with the answers. Other nodes
+// may have waited for these since, while this thread waited for the home of the missed block, which
+// was just moving. Such waits form no cycle: the blocks for which those nodes wait have higher
+// numbers than the block for which this miss waited.
 Task<> Misses::finish_pipeline(Strand& s, Pipeline& pipeline) {
   std::uint64_t reached = pipeline.miss_end;
   for (std::uint32_t i = 0; i < pipeline.count; ++i) {
@@ -88,7 +89,7 @@ Task<> Misses::finish_pipeline(Strand& s, Pipeline& pipeline) {
     co_await enter_pipelined(s, run, got, pipeline.wanted);
     reached = run.end();
   }
-  // The stream goes on behind what came, whatever is missing before that.
+  // The stream continues behind the last block that came, even if some before it did not.
   node_.predictor.pipeline_ended(pipeline.miss_end, reached == pipeline.extent_end ? 0 : reached);
   pipeline.count = 0;
 }

@@ -2,12 +2,12 @@
 
 #include "protocol/hlrc/misses.h"
 
-// Blocks that a miss prefetches: which, and how many, the predictor says.
+// Blocks that a miss prefetches. The predictor says which, and how many.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The run grows as the plan says, by the following blocks of the same home that are not here.
-// Result: how many blocks the allocation has from the first one on; 0 where nobody has looked.
+// Extends the run, as the plan says, by the following blocks of the same home that are not here.
+// Result: how many blocks the allocation has from the first one on; 0 if that was not looked up.
 Task<std::uint64_t> Misses::extend_run(Strand& s, BlockRange& run, NodeId home,
                                        const MissPlan& plan, const MissUnderWay& under_way) {
   std::uint64_t most = std::min({plan.blocks, node_.most_of_run(), node_.end() - run.first});
@@ -21,7 +21,7 @@ Task<std::uint64_t> Misses::extend_run(Strand& s, BlockRange& run, NodeId home,
   co_return extent;
 }
 
-// The run grows by what may come behind it, and has memory, up to `most` blocks.
+// Extends the run, up to `most` blocks, by those that may be prefetched and have memory.
 Task<> Misses::prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh,
                              std::uint64_t most, const MissUnderWay& under_way) {
   std::uint64_t had = run.count;
@@ -40,7 +40,7 @@ Task<> Misses::prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh
   run.count = had;
 }
 
-// Locks the block and enters it among the copies, if it can come.
+// Locks the block and enters it among the copies, if it may be prefetched.
 Task<bool> Misses::may_prefetch(Strand& s, std::uint64_t block, NodeId home, bool fresh,
                                 const MissUnderWay& under_way) {
   BlockEntry& entry = node_.entries[block];
@@ -58,8 +58,8 @@ Task<bool> Misses::may_prefetch(Strand& s, std::uint64_t block, NodeId home, boo
   co_return true;
 }
 
-// Whether this is the block's home; one that was never here is asked about where that costs
-// nothing.
+// Whether `home` is the block's home. The owner of a block that was never here is looked up if that
+// costs no message.
 Task<bool> Misses::is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh,
                                  const MissUnderWay& under_way) {
   BlockEntry& entry = node_.entries[block];
@@ -81,10 +81,10 @@ Task<bool> Misses::is_known_home(Strand& s, std::uint64_t block, NodeId home, bo
   if (entry.home() != home) co_return false;
   if (home != node_.config.self) co_return true;
   std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
-  co_return word& kMoved;  // else it is here
+  co_return word& kMoved;  // if not, the block is here
 }
 
-// Blocks that were to come do not.
+// Blocks that were to be prefetched did not come.
 Task<> Misses::leave_out(Strand& s, BlockRange blocks) {
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     node_.leases.erase(b);
@@ -104,7 +104,7 @@ Task<> Misses::prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& und
   std::uint64_t first = block - most;
   Event ask = RegionExtent{BlockId{first}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
-  if (extent <= most) co_return;  // another allocation's, of which nothing is known
+  if (extent <= most) co_return;  // another allocation, of which nothing is known
   home = co_await lock_unmissed(s, first, block, under_way);
   if (home == kNoNode) co_return;
   mark(Mark::kFaultBringsBefore);
@@ -112,8 +112,8 @@ Task<> Misses::prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& und
   co_await fault_elsewhere(s, first, Access::kRead, home, most, under_way);
 }
 
-// Locks a block that is not here; the node to fetch it from. kNoNode, and not locked: it is better
-// left alone. It is of the same allocation as the one that was missed.
+// Locks a block that is not here, of the same allocation as the missed one. Result: the node to
+// fetch it from. kNoNode, and not locked: it should be left alone.
 Task<NodeId> Misses::lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed,
                                    MissUnderWay& under_way) {
   co_await s.pause();

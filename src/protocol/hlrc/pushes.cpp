@@ -27,7 +27,7 @@ bool Pushes::is_any_sent(const std::vector<std::uint64_t>& with_arrival, BlockRa
                      [&](std::uint64_t b) { return run.first <= b && b < run.end(); });
 }
 
-// Whether the departure brought the run to its reader.
+// Whether the barrier exit carried the run to its reader, and no notice of another node names it.
 bool Pushes::was_sent(const std::vector<std::uint64_t>& with_arrival, Bytes notices,
                       BlockRange run) const {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
@@ -35,7 +35,7 @@ bool Pushes::was_sent(const std::vector<std::uint64_t>& with_arrival, Bytes noti
   return !Notices::is_named(notices, node_.config.self, run);
 }
 
-// The first run, and the readers that are sent it together.
+// The first run, and the readers to which one push of it goes.
 BlockRange Pushes::take_readers(std::span<const Subscribed> due,
                                 std::vector<NodeId>& readers) const {
   BlockRange run = due[0].run;

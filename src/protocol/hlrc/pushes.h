@@ -11,9 +11,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The home's side of what homes send unasked: the subscriptions of readers to blocks of this node,
-// and the pushes at each departure. Owns the server of other nodes'
-// requests.
+// The home's side of subscriptions: those of readers to blocks of this node, and the pushes at each
+// barrier exit. Owns the server of other nodes' requests.
 class Pushes {
  public:
   Pushes(NodeState& node, const BlockMemory& memory)
@@ -31,17 +30,18 @@ class Pushes {
                 subscribers_) {}
   Pushes(const Pushes&) = delete;
 
-  // What this node's subscribers want that can go with its arrival at the other of two nodes: then
-  // the departure brings it, and no message after it. If they acquired nothing from each other but
-  // by departures since the one before, nobody knows of anything newer than what it had when it
-  // arrived, but for what the reader wrote.
+  // Chooses the subscribed blocks that can go with this node's arrival, in a job of two nodes. Then
+  // the barrier exit carries them, and no message follows it. If the nodes acquired nothing from
+  // each other except at barrier exits since the exit before, neither knows of anything newer than
+  // what the sender had when it arrived, except for what the reader wrote.
   std::vector<std::uint64_t> choose_for_arrival();
-  // Pushes what this node's subscribers want at a departure: by now all that was to be flushed for
-  // it is at the homes. Takes no lock, so that no node that waits for a push waits for one that
-  // waits for its own. What went with the arrival, and may not be taken, its reader has not kept.
+  // Pushes the subscribed blocks at a barrier exit: by then all that was to be flushed for it is at
+  // the homes. Takes no lock, so nodes that wait for each other's pushes do not wait for ever.
+  // stands: the reader may use what went with the arrival. If not, it has dropped that, and it is
+  // pushed again.
   Task<> send_pushes(Strand& s, std::uint32_t departure,
                      const std::vector<std::uint64_t>& with_arrival, bool stands, Bytes notices);
-  // What this node does for others that cannot reach its memory.
+  // Serves the nodes that cannot reach this node's memory.
   Server& server() { return server_; }
 
  private:

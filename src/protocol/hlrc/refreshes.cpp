@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
-// What the predictor may know of copies that an acquire makes stale.
+// What the predictor may look up about copies that an acquire makes stale.
 class StaleCopies final : public CopiesAtAcquire {
  public:
   using IsCopy = bool (*)(const BlockEntry&);
@@ -34,9 +34,9 @@ class StaleCopies final : public CopiesAtAcquire {
 
 }  // namespace
 
-// Of a run that was refreshed, the probes leave the view, and stay copies: a fault that finds one
-// here shows that it is used, and costs no message. What the zapped entries knew of writes the
-// comparison with the twins tells.
+// Takes the probes of a run that was refreshed out of the view. They stay copies: a fault that
+// finds one here shows that it is used, and costs no message. The comparison with the twins finds
+// what the zapped entries knew of writes.
 Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
   bool looks = node_.scans() && !mutant(Mutant::kHideForgetsWrites);
   for (BlockRange part{run.first, 0}; part.first < run.end(); part = {part.end() + 1, 0}) {
@@ -51,7 +51,7 @@ Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
 }
 
 Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at) {
-  BlockRange same_policy{run.first, 0};  // of one propagation
+  BlockRange same_policy{run.first, 0};  // all of one propagation policy
   while (run.count > 0) {
     Propagation wants = node_.entries[run.first].propagation();
     if (same_policy.end() <= run.first) {
@@ -74,8 +74,8 @@ Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at)
   }
 }
 
-// What happens to the first blocks of the run, all of one propagation. Only copies whose home is
-// known are refreshed.
+// Plans what happens to the first blocks of the run, all of one propagation policy. Only copies
+// whose home is known are refreshed.
 AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure at) const {
   StaleCopies copies(node_, subscriptions_.runs(), at.number);
   AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
@@ -89,9 +89,9 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure
   return {.blocks = count, .refresh = copy};
 }
 
-// Locks the first blocks of the range, which are copies, of one home, all or none of them in what
-// it sends together, and all carried by the grant or none. So a copy that is missing in between
-// adds no other subscription: what belongs to two travels twice.
+// Locks the first blocks of the range that can be refreshed together: copies of one home, all or
+// none of them in one push, and all or none of them with the grant. So a copy that is missing in
+// between leads to no further subscription: a block of two subscriptions is sent twice.
 Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure at) {
   BlockRange run{within.first, 0};
   NodeId home = node_.entries[run.first].home();
@@ -112,16 +112,16 @@ Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure a
   co_return BlockRange{run.first, whole};
 }
 
-// All but the first `count` blocks of a run that was locked to be refreshed.
+// Unlocks all but the first `count` blocks of a run that was locked to be refreshed.
 Task<> Refreshes::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
   for (std::uint64_t b = run.first + count; b < run.end(); ++b)
     if (!mutant(Mutant::kRenewUnlocked))
       co_await node_.unlock_block(s, b, node_.entries[b].state());
 }
 
-// As a fetch (fetches.h), but the copy stays where it is, and its own threads go on reading and
-// writing it. Result: the first blocks of the run, which were refreshed; the others are as they
-// were.
+// As a fetch (fetches.h), but the copies stay in the view, and this node's threads go on reading
+// and writing them. Result: the first blocks of the run, which were refreshed; the others are
+// unchanged.
 Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
   NodeId home = node_.entries[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
@@ -166,8 +166,8 @@ Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
   co_return run;
 }
 
-// The next request for this lock names what its last acquire had to bring; but not a part of it,
-// since the rest has to be fetched all the same.
+// The next request for this lock names the runs that its last acquire had to fetch. It names only
+// whole runs, since the rest would have to be fetched anyway.
 void Refreshes::note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home) {
   for (std::uint64_t b = run.first; b < run.end() && wanted.size() <= wire::kMostWanted; ++b)
     wanted.push_back({.block = b, .home = home.value});
@@ -184,8 +184,9 @@ Task<Fetched> Refreshes::fetch_stale(Strand& s, BlockRange run, NodeId home, Dep
   co_return got;
 }
 
-// What is staged -> our blocks. Where our threads may have written since the last release the twin
-// tells what others wrote; it takes that too, so that it is not taken for ours.
+// Moves staged bytes to this node's blocks. If threads here may have written since the last
+// release, the twin shows which bytes other nodes wrote. The twin gets these bytes as well, so that
+// they do not count as this node's.
 Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (same >> (b - run.first) & 1) continue;

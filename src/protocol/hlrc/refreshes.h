@@ -14,8 +14,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Copies that an acquire makes stale are brought up to date where they stand, or dropped, as the
-// region or the predictor says. Under the consistency lock.
+// Refreshes copies that an acquire makes stale in their place, or drops them, as the region or the
+// predictor says. Under the consistency lock.
 class Refreshes {
  public:
   Refreshes(NodeState& node, HomeWords& homes, Subscriptions& subscriptions, Fetches& fetches,
@@ -28,9 +28,9 @@ class Refreshes {
         invalidation_(invalidation) {}
   Refreshes(const Refreshes&) = delete;
 
-  // What dies at an acquire is dropped, or brought up to date where it stands, which spares the
-  // zap, the fault and, at a departure, the home's attention in the middle of its work: it waits in
-  // the same barrier. The region says which, or the predictor.
+  // Drops the copies of the run or refreshes them in their place. A refresh saves the zap and the
+  // fault. At a barrier exit it also saves an interruption of the home in the middle of its work,
+  // because the home waits in the same barrier.
   Task<> refresh_or_invalidate(Strand& s, BlockRange run, Departure at);
 
  private:

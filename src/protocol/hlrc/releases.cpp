@@ -35,11 +35,11 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   co_return activity;
 }
 
-// The runs of blocks written since the last release -> written_.
+// Collects in written_ the runs of blocks written since the last release.
 Task<> Releases::find_written(Strand& s) {
   written_.clear();
   if (node_.scans()) {
-    // Where homes and copies alternate, one call looks at both.
+    // If homes and copies alternate, one call looks at both.
     BlockRange run = node_.open.next_run(0, node_.config.blocks);
     while (run.count > 0) {
       if (!mutant(Mutant::kOpenNotCompared)) written_.push_back(run);
@@ -63,7 +63,7 @@ Task<> Releases::find_written(Strand& s) {
   }
 }
 
-// The next copies or tracked homes of which a scan has to tell whether they were written.
+// The next copies or tracked homes that a scan has to check for writes.
 BlockRange Releases::next_to_scan(std::uint64_t from, std::uint64_t end) const {
   BlockRange run = node_.cached.next_run_with(node_.tracked, from, end);
   while (run.count > 0) {
@@ -75,8 +75,8 @@ BlockRange Releases::next_to_scan(std::uint64_t from, std::uint64_t end) const {
   return run;
 }
 
-// From the run up to the last of at least Tunables::look_from runs that lie close to each other;
-// the run alone where there are fewer.
+// From this run to the last of at least Tunables::look_from runs that are close to each other; this
+// run alone, if there are fewer.
 BlockRange Releases::runs_near(BlockRange run) const {
   BlockRange group = run, next = run;
   std::uint32_t runs = 0;
@@ -88,8 +88,9 @@ BlockRange Releases::runs_near(BlockRange run) const {
   return runs >= node_.config.tunables.look_from ? group : run;
 }
 
-// Of many runs, of which few may have been written, one call tells which. That protects nothing:
-// what lies between them may be coming or going, and its writes are not ours to take.
+// For many runs, of which few may have been written: one call finds out which. It protects nothing,
+// because blocks between the runs may be entering or leaving, and their writes must not be
+// consumed.
 Task<> Releases::scan_suspects(Strand& s, BlockRange group) {
   mark(Mark::kReleaseLooksFirst);
   std::size_t before = written_.size();
@@ -107,8 +108,8 @@ Task<> Releases::scan_suspects(Strand& s, BlockRange group) {
   }
 }
 
-// A run of written blocks: locked together, protected by one call where the scan has not done so,
-// flushed one by one.
+// A run of written blocks: locks them together, protects them by one call if the scan has not done
+// so, and flushes them one by one.
 Task<> Releases::flush_run(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
   if (!node_.scans()) co_await protect_run(s, run);
@@ -118,7 +119,7 @@ Task<> Releases::flush_run(Strand& s, BlockRange run) {
   }
 }
 
-// Those of the run that are not kept open.
+// Protects those blocks of the run that are not kept open.
 Task<> Releases::protect_run(Strand& s, BlockRange run) {
   BlockRange part{run.first, 0};
   while (part.end() < run.end()) {
@@ -149,14 +150,14 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
   co_return state;
 }
 
-// Eager release consistency: copies of what a release changed are gone, or up to date, before it
-// ends, so locks and barriers carry no notices of such blocks. What a release has to tell goes to
-// all nodes (expiry.h); a thread of each that does nothing else drops its copies. So no such thread
-// waits for another one: a releaser waits for the answers without the consistency lock, which they
-// need.
+// Eager release consistency: before a release ends, the copies of what it changed are dropped or
+// current, so locks and barriers carry no notices of such blocks. The release sends its notices to
+// all nodes (expiry.h). At each node a thread that makes no releases drops the copies, so no such
+// thread waits for another one: a releaser waits for the answers without the consistency lock,
+// which these threads need.
 
-// What this release has to tell -> `told`, which is empty. Result: the number of the latest expiry
-// that was begun. Under the consistency lock.
+// Moves what this release has to report into the empty list. Result: the number of the latest
+// expiry that was begun. Under the consistency lock.
 std::uint32_t Releases::begin_expiry(std::vector<BlockRange>& told) {
   notices_.take_eager(told);
   if (mutant(Mutant::kExpiryForgotten)) told.clear();
@@ -168,8 +169,9 @@ std::uint32_t Releases::begin_expiry(std::vector<BlockRange>& told) {
   return expiries_;
 }
 
-// Tells it, and waits until all copies are gone. What a sibling's release found of our writes is
-// told by that one: it, too, is waited for. They end in the order in which they began.
+// Sends the list, and waits until all copies are dropped. If another thread's release found writes
+// of this thread, that release reports them, so this one waits for earlier expiries as well.
+// Expiries end in the order in which they began.
 Task<> Releases::finish_expiry(Strand& s, std::uint32_t number, std::vector<BlockRange>& told) {
   bool tells = !told.empty();
   if (tells) {

@@ -11,8 +11,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Releases of this node: all that its threads have written is found, brought home and told of,
-// before the release may be seen. They take turns.
+// Releases of this node: finds all that its threads have written, stores it at the homes and gives
+// notice, before the release becomes visible. Releases of a node take turns.
 class Releases {
  public:
   Releases(NodeState& node, Notices& notices, TrackedHomes& tracked_homes, Offers& offers,
@@ -24,13 +24,13 @@ class Releases {
         flushes_(flushes) {}
   Releases(const Releases&) = delete;
 
-  // Everything that this node's threads wrote goes home, and becomes an interval; afterwards the
-  // release may be seen. Result: this node's activity.
+  // Flushes everything that this node's threads wrote, and makes it an interval. When it ends, the
+  // release may become visible. Result: this node's activity.
   Task<std::uint64_t> release(Strand& s);
-  // Releases that this node has begun, and the latest that has ended.
+  // How many releases this node has begun, and the number of the latest one that has ended.
   std::uint64_t begun() const { return releases_begun_.load(); }
   std::uint64_t ended() const { return releases_ended_.load(); }
-  // NodeState::disturbed, as it was when the last one ended; and taken, when the last one began.
+  // NodeState::dirty_count when the last release ended, and NodeState::taken when it began.
   std::uint64_t clean_count() const { return clean_count_.load(std::memory_order_acquire); }
   std::uint64_t clean_taken() const { return clean_taken_.load(std::memory_order_relaxed); }
 
@@ -51,13 +51,13 @@ class Releases {
   Offers& offers_;
   Flushes& flushes_;
   bool untracked_ = false;  // this release found a tracked home written; under the consistency lock
-  std::vector<BlockRange> written_;  // what this release brings home; under the consistency lock
+  std::vector<BlockRange> written_;  // what this release flushes; under the consistency lock
   std::atomic<std::uint64_t> releases_begun_{0};
   std::atomic<std::uint64_t> releases_ended_{0};
   std::atomic<std::uint64_t> clean_count_{0};
   std::atomic<std::uint64_t> clean_taken_{0};
   std::uint32_t expiries_ = 0;             // begun; under the consistency lock
-  std::atomic<std::uint32_t> expired_{0};  // of these, over, in their order
+  std::atomic<std::uint32_t> expired_{0};  // of these, ended; they end in their order
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

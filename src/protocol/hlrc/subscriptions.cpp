@@ -46,8 +46,8 @@ Task<Fetched> Subscriptions::take_push(Strand& s, BlockRange run, NodeId home, D
                     .pushed = true};
 }
 
-// Whether the copy is still what came by this version, whose bytes the home has left out. If
-// not, it is asked, and the bytes come with the next push.
+// Whether the copy still has this version, whose bytes the home has not sent. If not, the home is
+// asked, and its next push has the bytes.
 bool Subscriptions::has_version(std::uint64_t block, std::uint32_t version) const {
   bool kept = node_.entries[block].version == version || mutant(Mutant::kKeepsAnySerial);
   mark(kept ? Mark::kAcquireKeepsSame : Mark::kAcquireAsksForSame);

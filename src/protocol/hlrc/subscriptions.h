@@ -11,47 +11,47 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What a grant, or an arrival, brought of a block: nothing; its bytes; bytes that may be too old;
-// or that the home has to be asked from now on.
+// What a grant, or an arrival, has of a block. kNot: nothing. kHere: its bytes, or that the copy is
+// current. kStale: bytes that may be too old. kGone: the home has to be asked from now on.
 enum class Sent : std::uint8_t { kNot, kHere, kStale, kGone };
 
-// The reader's side of what homes send unasked: what this node has subscribed to, and takes of
-// pushes, of grants and of the other one's arrival. Under the consistency lock, but for
-// of_misses().
+// The reader's side of subscriptions: what this node has subscribed to, and what it uses of pushes,
+// of grants and of the other node's arrival. Under the consistency lock, except for of_misses().
 class Subscriptions {
  public:
   explicit Subscriptions(NodeState& node)
       : node_(node), runs_(node.config.tunables.unused_pushes) {}
   Subscriptions(const Subscriptions&) = delete;
 
-  // What misses have subscribed to is expected from here on. What may have been ended meanwhile, or
-  // comes within a longer run already, is not; nor what the predictor does not want any more.
+  // From here on this node expects the pushes to which misses have subscribed. It ends
+  // subscriptions that may have been ended meanwhile, that are part of a longer run's, or that the
+  // predictor does not want any more.
   Task<> expect_subscribed(Strand& s);
-  // A home that was asked once sends the run unasked at its next departures: it is as if we had
-  // asked at that moment. If this node flushed or acquired after it arrived, the bytes of that
-  // moment may be older than what its threads know, and it asks again. It asks, too, where the home
-  // says so.
+  // Takes the run's push of this barrier exit. At each exit the home sends the run as if this node
+  // had asked at that moment. If this node flushed or acquired after it arrived at the barrier, the
+  // bytes may be older than what its threads know. Then, or if the home says so, it has to ask the
+  // home (count 0).
   Task<Fetched> take_push(Strand& s, BlockRange run, NodeId home, Departure at,
                           std::vector<std::uint32_t>& versions);
-  // What was refreshed has the version of the push now, or none.
+  // After a refresh: the copy has the version of the push now, or none.
   void note_version(const std::vector<std::uint32_t>& versions, std::uint64_t block,
                     std::uint64_t index, const Fetched& got);
-  // Before the home is asked again: what is subscribed to then is not what ends here.
+  // Before the home is asked again, so that a subscription made then is not the one that ends here.
   Task<bool> give_up(Strand& s, NodeId home, BlockRange run);
-  // The homes of what nobody here expects any more hear of it.
+  // Sends the homes word of the subscriptions that ended here.
   Task<> end_subscriptions(Strand& s);
-  // What came with the grant, or with the other node's arrival, that is being applied: the home
-  // answered for the block as it would have answered a fetch. If this node flushed, acquired or
-  // dropped a region after it asked for the lock, or arrived, that may be older than what its
-  // threads know. What this node wrote since the departure before, the home may have sent with its
-  // arrival without it, and pushes: both see it in the departure's notices.
+  // What came of the block with the grant, or with the other node's arrival, that is being applied.
+  // The home has answered for the block as for a fetch. If this node flushed, acquired or dropped a
+  // region after it asked for the lock, or arrived, the answer may be older than what its threads
+  // know. An arrival may lack what this node wrote since the barrier exit before. Then the home
+  // pushes the block as well: both nodes see that in the notices of the exit.
   Sent sent_with(std::uint64_t block, NodeId home, Departure at) const;
-  // The blocks that the grant, or the arrival, has of the run -> the staging buffer.
+  // Copies the run's blocks in the grant, or in the arrival, to the staging buffer.
   Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at,
                              std::vector<std::uint32_t>& versions);
   SubscribedRuns& runs() { return runs_; }
   const SubscribedRuns& runs() const { return runs_; }
-  // What misses have subscribed to since the last acquire. By any thread.
+  // The subscriptions that misses have made since the last acquire. By any thread.
   MissSubscriptions& of_misses() { return of_misses_; }
 
  private:

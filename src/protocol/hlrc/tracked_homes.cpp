@@ -38,8 +38,8 @@ Task<> TrackedHomes::untrack_idle(Strand& s) {
   }
 }
 
-// Also a home by policy that this node never touched, while it is still here: another thread may
-// have freed it or given it away.
+// Whether the block may be left to leases. Also a home by policy that this node never touched, as
+// long as it is here: another thread may have freed it or given it away.
 Task<bool> TrackedHomes::may_untrack(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = node_.entries[block];
   if (!node_.tracked.contains(block)) co_return false;
@@ -50,7 +50,7 @@ Task<bool> TrackedHomes::may_untrack(Strand& s, std::uint64_t block) {
   co_return here;
 }
 
-// Blocks that are tracked.
+// How many blocks are tracked.
 std::uint64_t TrackedHomes::count() const {
   std::uint64_t blocks = 0;
   BlockRange run = node_.tracked.next_run(0, node_.config.blocks);
@@ -67,7 +67,7 @@ Task<> TrackedHomes::track_wanted(Strand& s) {
   for (const BlockRange& taken : wanted_) {
     BlockRange run{taken.first, 0};
     for (std::uint64_t b = taken.first; b < taken.end(); ++b) {
-      // One that is tracked already is not protected once more: that would hide what was written
+      // A block that is tracked already is not protected again: that would hide what was written
       // since the scan.
       bool again =
           node_.predictor.tracks(b) && (!node_.tracked.contains(b) || mutant(Mutant::kTrackAgain));
@@ -82,13 +82,13 @@ Task<> TrackedHomes::track_wanted(Strand& s) {
   }
 }
 
-// The planted fault kPublishBeforeProtect alone: readers may rely on notices too early.
+// Only for the planted fault kPublishBeforeProtect: readers may rely on notices too early.
 Task<> TrackedHomes::publish(Strand& s, BlockRange run) {
   for (std::uint64_t b = run.first; b < run.end(); ++b)
     if (!node_.tracked.contains(b)) co_await s.perform(StoreWord{BlockId{b}, kTracked});
 }
 
-// Protects and publishes those of the run that are this node's to track.
+// Protects and publishes those blocks of the run that this node may track.
 Task<> TrackedHomes::track_run(Strand& s, BlockRange run) {
   if (mutant(Mutant::kPublishBeforeProtect)) co_await publish(s, run);
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
@@ -109,11 +109,12 @@ Task<> TrackedHomes::track_run(Strand& s, BlockRange run) {
   }
 }
 
-// A home by policy that this node never touched is not in its entry yet. A copy is never ours,
-// whatever a reader thought who asked before the block was freed and allocated again.
+// Whether this node may track the block. The entry of a home by policy that this node never touched
+// names no home yet. A copy is never tracked, even if a reader asked before the block was freed and
+// allocated again.
 Task<bool> TrackedHomes::trackable(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = node_.entries[block];
-  // Another thread may have taken the home meanwhile, tracks it, and writes it.
+  // Another thread may have taken the home meanwhile. It tracks the home, and writes to it.
   if (node_.tracked.contains(block) && !mutant(Mutant::kTrackAgain)) co_return false;
   if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) co_return true;
   bool here = entry.state() == BlockState::kInvalid &&
@@ -130,7 +131,7 @@ Task<> TrackedHomes::track_part(Strand& s, BlockRange run) {
     BlockState state = node_.entries[b].state();
     mark(state == BlockState::kHome ? Mark::kReleaseTracksWanted : Mark::kReleaseTracksUnmapped);
     node_.track(b);
-    // A reader may have asked before the block was freed: then it is not known whose it is.
+    // A reader may have asked before the block was freed. Then the block's home is not known here.
     bool here = node_.entries[b].home() == node_.config.self || mutant(Mutant::kTrackSaysHere);
     co_await homes_.store_word(s, b, here ? kTracked | kHere : kTracked);
     co_await node_.unlock_block(s, b, state);

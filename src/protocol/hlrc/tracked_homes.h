@@ -9,22 +9,22 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Home blocks of this node whose writes are detected, so that readers may keep their copies until a
-// notice names them: which become tracked, and which no more.
+// Home blocks of this node whose writes are detected, so that readers keep their copies until a
+// notice names them. Decides which blocks become tracked, and which are no longer.
 class TrackedHomes {
  public:
   TrackedHomes(NodeState& node, Notices& notices, HomeWords& homes)
       : node_(node), notices_(notices), homes_(homes) {}
   TrackedHomes(const TrackedHomes&) = delete;
 
-  // A tracked home block was written: it goes back to leases, with a notice for the copies that
-  // rely on one.
+  // A tracked home block was written: leaves it to leases, with a notice for the copies that rely
+  // on one.
   Task<> untrack(Strand& s, std::uint64_t block);
-  // The same of all of them, which nobody has written since they were tracked, if the predictor
-  // says so.
+  // Does the same to all tracked blocks, which no thread has written since they were tracked, if
+  // the predictor says so.
   Task<> untrack_idle(Strand& s);
-  // Readers asked for these home blocks since the last release: protect them, then let readers keep
-  // their copies until a notice, as the predictor says.
+  // For home blocks that readers asked for since the last release, as the predictor says: protects
+  // them, then lets readers keep their copies until a notice.
   Task<> track_wanted(Strand& s);
 
  private:

@@ -17,7 +17,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // The predictor that ships: passes each question to its heuristic.
 class AdaptivePredictor final : public Predictor {
  public:
-  // blocks: zeroed, one a block, the host's.
+  // history: zeroed, one entry for each block; owned by the host.
   AdaptivePredictor(BlockHistory* history, std::uint64_t blocks, const Tunables& tunables,
                     Heuristics on)
       : past_(history, blocks, tunables, on) {}

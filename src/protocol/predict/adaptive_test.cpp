@@ -21,7 +21,7 @@ class AdaptivePredictorTest : public testing::Test {
             .movable = true,
             .prefetches = true};
   }
-  // A miss of the block that brings what the plan says. Result: how many blocks that is.
+  // A miss of the block that fetches what the plan says. Result: how many blocks that is.
   std::uint64_t take(std::uint64_t block) {
     MissPlan plan = predictor_.at_miss(miss(block));
     for (std::uint64_t b = block + 1; b < block + plan.blocks; ++b) predictor_.prefetches(b);
@@ -115,8 +115,8 @@ TEST_F(AdaptivePredictorTest, AStreamStopsAtTheEndOfTheSpace) {
   EXPECT_EQ(take(kBlocks - 1), 1u);
 }
 
-// Rows of eight blocks of which four are read: eight streams are remembered, and three ended ones
-// tell their length.
+// Rows of eight blocks, of which four are read. Eight streams are remembered, and three that have
+// ended show their length.
 TEST_F(AdaptivePredictorTest, StreamsOfOneLengthComeWithTheirFirstMiss) {
   std::uint64_t row = 0;
   for (; row < 11; ++row) {

@@ -5,8 +5,8 @@
 
 namespace terrane::protocol {
 
-// A value that threads may read and change at any time without a lock. What they lose to each other
-// is a guess.
+// A value that threads may read and change at any time without a lock. A lost change only makes a
+// guess worse.
 template <typename T>
 class Guess {
  public:
@@ -23,40 +23,39 @@ class Guess {
   std::atomic<T> value_{};
 };
 
-// What this node has seen of one block: the memory of all heuristics. Zeroed memory is no history.
-// Lies beside the block's entry (steps/block_table.h), is known to src/protocol/predict/ alone, and
-// is reset as a whole when the block's region is freed.
+// What this node has seen of one block: the memory of all heuristics. Zeroed memory means no
+// history. Stored beside the block's entry (steps/block_table.h), known to src/protocol/predict/
+// alone, and reset as a whole when the block's region is freed.
 struct BlockHistory {
-  // At a node that has or had a copy: the latest round in which it was missed or refreshed; in how
-  // many on end it was missed, or shown to be used since; refreshes since that was last seen.
-  Guess<std::uint32_t> round;
-  Guess<std::uint8_t> missed;
-  Guess<std::uint8_t> renewed;
-  // How often it was prefetched since its own last miss, counted from 1; 0: it never was here.
+  // At a node that has or had a copy:
+  Guess<std::uint32_t> round;   // the latest round in which it was missed or refreshed
+  Guess<std::uint8_t> missed;   // rounds in a row in which it was missed, or its use was shown
+  Guess<std::uint8_t> renewed;  // refreshes since its use was last seen
+  // Prefetches since its own last miss, counted from 1; 0: it never was here.
   Guess<std::uint8_t> brought;
-  // On probation: a stream prefetched it, and no thread has come for it since.
+  // On probation: a stream prefetched it, and no use of it has been seen since.
   Guess<bool> on_trial;
-  // The acquire of a lock that dropped it, 0 after a miss; how often on end it was missed soon
-  // afterwards.
+  // The number of acquires of locks (Past::locks()) when one of them dropped it; 0 after a miss.
   Guess<std::uint16_t> dropped;
+  // How often in a row it was missed soon after such a drop.
   Guess<std::uint8_t> missed_after_locks;
-  // Releases on end that found it written, and, while it is kept open, unchanged.
+  // Releases in a row that found it written.
   Guess<std::uint8_t> written_on_end;
+  // Releases in a row that found it unchanged while it was kept open.
   Guess<std::uint8_t> same_on_end;
-  // Writes of the values that were there: how many notices told of them, and how many more releases
-  // tell of none.
+  // Writes of the values that were there: how many more releases give no notice of them.
   Guess<std::uint16_t> silent_skip;
-  Guess<std::uint8_t> silent;
+  Guess<std::uint8_t> silent;  // how many notices of such writes were given
 
-  // At the home: how often tracking was in vain, and for how many more requests it is not tried.
+  // At the home: how often it was written soon after it was tracked.
   Guess<std::uint8_t> track_failures;
-  Guess<std::uint16_t> track_skip;
-  // The round from which on it may be offered; how many offers our threads ended since it came, and
-  // how many more are not made; whether a reader was given it.
+  Guess<std::uint16_t> track_skip;  // how many more requests to track it are ignored
+  // The round from which on it may be offered.
   Guess<std::uint32_t> stays_until;
+  // How many of its offers threads of this node have ended since the home came here.
   Guess<std::uint8_t> offers_ended;
-  Guess<std::uint8_t> offer_skip;
-  Guess<bool> given;
+  Guess<std::uint8_t> offer_skip;  // how many more offers are not made
+  Guess<bool> given;               // it was offered to a node that only reads
 };
 
 }  // namespace terrane::protocol

@@ -9,13 +9,14 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A node that misses little subscribes at a first miss, as long as that was not in vain too often:
-// it spares the second miss, which comes while the home computes. By any thread at any time.
+// A node that misses few blocks subscribes at the first miss, unless that was in vain too often.
+// This saves the second miss, which comes while the home computes. By any thread at any time.
 class FirstMiss {
  public:
   explicit FirstMiss(const Past& past) : past_(past), budget_(past.tunables.foresight) {}
 
-  // Counts what is missed in this round. Whether it was little before, and the budget allows it.
+  // Counts what is missed in this round. Result: whether it was little before this miss, and the
+  // budget allows a subscription.
   bool predicts(std::uint64_t blocks) {
     std::uint64_t seen = lately_.load(std::memory_order_relaxed);
     std::uint64_t now = std::uint64_t{past_.round()} << 32;
@@ -25,7 +26,7 @@ class FirstMiss {
     return past_.on(Heuristic::kFirstMiss) && before < past_.tunables.few_misses &&
            budget_.load() > 0;
   }
-  // Whether what a first miss subscribed to is wanted still: not where so much was missed
+  // Whether the subscription of a first miss is still wanted. It is not if so much was missed
   // afterwards that this is not a row or two that is read again and again.
   bool keeps(BlockRange run) {
     std::uint64_t seen = lately_.load(std::memory_order_relaxed);
@@ -37,14 +38,14 @@ class FirstMiss {
     budget_.fetch_sub(static_cast<std::int32_t>(run.count));
     return true;
   }
-  // What was predicted in vain is made up for by what was not, and by time.
+  // A subscription that was used, and time, give budget back.
   void gain(std::int32_t blocks) {
     budget_.store(std::min(budget_.load() + blocks, past_.tunables.foresight));
   }
 
  private:
   const Past& past_;
-  std::atomic<std::uint64_t> lately_{0};  // the round << 32 | blocks
+  std::atomic<std::uint64_t> lately_{0};  // round << 32 | blocks missed in it
   std::atomic<std::int32_t> budget_;
 };
 

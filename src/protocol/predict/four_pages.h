@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // The worked example of docs/design/prediction.md: each miss fetches four pages, and no copy is
-// ever refreshed. All other questions are answered as by Predictor: nothing is guessed.
+// ever refreshed. To all other questions it gives the answers of Predictor, which never guesses.
 class FourPages final : public Predictor {
  public:
   MissPlan at_miss(const Miss& miss) override {

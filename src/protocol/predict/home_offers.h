@@ -9,8 +9,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// At the home: which homes are offered, when, and to whom. A home is given to its only writer, and
-// stays where its own threads came back for it. The locks of the blocks are held.
+// At the home: which homes are offered, and when. A home is given to its only writer, and stays if
+// threads of this node needed it again. The locks of the blocks are held.
 class HomeOffers {
  public:
   explicit HomeOffers(Past& past) : past_(past) {}
@@ -25,13 +25,14 @@ class HomeOffers {
     mark(Mark::kDepartureKeepsHome);
     return false;
   }
-  // An offer that a thread of ours ended came at the wrong time: a consumer reads what a barrier
-  // told of before the producer comes for it again.
+  // If a thread of this node ended an offer, the offer came at the wrong time: a consumer here
+  // reads the block after the barrier, before the producer asks for it again. Then the next offer
+  // is made one barrier exit later.
   bool defers(std::uint64_t block) const {
     return past_.of(block).offers_ended > 0 && past_.on(Heuristic::kOfferLater);
   }
-  // Once only: a block that goes from hand to hand is left to barriers. What we use as well, a
-  // reader does not have alone.
+  // A home is given on request only once: a block that moves time after time is left to the offers
+  // at barriers. Readers are given none once threads of this node needed too many such homes again.
   bool gives(bool reads, bool moved) const {
     if (moved) return false;
     if (!reads) return true;
@@ -40,8 +41,8 @@ class HomeOffers {
     return !keeps;
   }
   void gave(std::uint64_t block) { past_.of(block).given = true; }
-  // Where the second one came at the wrong time, too, the home's threads use the block between two
-  // writes of the other node. Offers are made ever more seldom then.
+  // If a deferred offer was ended as well, the home's threads use the block between two writes of
+  // the other node. Then offers are made more and more seldom.
   void ended(std::uint64_t block) {
     gone(block);
     BlockHistory& past = past_.of(block);
@@ -55,7 +56,7 @@ class HomeOffers {
     past.given = false;
     regretted_.fetch_add(1, std::memory_order_relaxed);
   }
-  // The former home may yet give notice of what it wrote before.
+  // The home came here. Its former home may still give notice of earlier writes.
   void came(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
     past.missed = 0;
@@ -63,13 +64,13 @@ class HomeOffers {
     past.offer_skip = 0;
     past.stays_until = past_.round() + past_.tunables.rounds_at_home;
   }
-  // Another allocation may be used otherwise.
+  // A region was freed: other allocations may be used in another way, so the count begins anew.
   void forget() { regretted_.store(0, std::memory_order_relaxed); }
 
  private:
   Past& past_;
   std::atomic<std::uint32_t> regretted_{
-      0};  // homes given to readers that our threads came back for
+      0};  // reclaimed homes: given to readers, then needed again by threads of this node
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -7,28 +7,31 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A node that misses pages in order asks for the homes of what follows: a writer at once, and a
-// node that reads them after a while, where there is much room, since what a master has filled
-// most likely is the reader's part (next touch). Not where other nodes of its cluster may read the
-// same: a home that lies with one reader lies across the link from the writer, which then fetches
-// what it writes, and the pushes to the others begin anew. By any thread at any time.
+// A node that misses pages in order asks for the homes of the pages that follow. A writer asks at
+// once. A reader asks after a number of pages, if it has much free memory: what one node has filled
+// most likely is the reader's part (next touch). A reader does not ask if other nodes of its
+// cluster may read the same pages: with the home at one reader, the writer would have to fetch its
+// pages over the link, and the pushes to the other readers would begin anew. By any thread at any
+// time.
 class HomeRequests {
  public:
   explicit HomeRequests(Past& past) : past_(past) {}
 
-  // Of how many blocks, from the missed one on, the homes are asked for.
+  // For how many blocks, from the missed one on, the node asks for the homes.
   std::uint64_t count(const Miss& miss, const Streams& streams) const {
     bool asks = miss.movable && streams.goes_on(miss.block) &&
                 streams.asked(miss.block) <= miss.block && is_worth(miss, streams);
     const std::uint64_t most = past_.tunables.most_asked;
     return asks ? std::min(most, 2 * streams.length(miss.block)) : 0;
   }
-  // A home that is releasing offers nothing, and is asked again soon.
+  // The node has asked for the homes up to `end`. A home that is releasing offers nothing, and is
+  // asked again soon.
   void note(const Miss& miss, std::uint64_t end, std::uint64_t offered, Streams& streams) const {
     bool again = offered == 0 && miss.access == Access::kWrite;
     streams.note_asked(miss.block, again ? miss.block + past_.tunables.max_run : end);
   }
-  // A stream whose homes were asked for comes near the end of those, by two misses.
+  // If a stream comes within two misses of the end of the blocks whose homes were asked for: the
+  // blocks whose homes to ask for next.
   BlockRange next(const Miss& miss, std::uint64_t reached, std::uint64_t extent_end,
                   Streams& streams) const {
     const Tunables& t = past_.tunables;

@@ -9,8 +9,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The predictor of a node. history: zeroed, one for each of `blocks`, the caller's for as long as
-// the predictor lives; tunables: those that its Hlrc has, too (tuned()).
+// Makes the predictor of a node. history: zeroed, one entry for each of `blocks`; owned by the
+// caller, and must outlive the predictor. tunables: those that the node's Hlrc has (tuned()).
 std::unique_ptr<Predictor> make_predictor(const Prediction& prediction, BlockHistory* history,
                                           std::uint64_t blocks, const Tunables& tunables);
 

@@ -10,9 +10,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// In-memory barriers: a round that was not held costs some time, so the next ones are not tried,
-// ever more of them. All nodes see the same rounds held, and count alike. Of each barrier one
-// thread of the node asks at a time.
+// In-memory barriers. A round that was not held costs some time, so the next ones are not tried,
+// more of them each time. All nodes see the same rounds held, and count in the same way. For each
+// barrier one thread of the node asks at a time.
 class Meetings {
  public:
   explicit Meetings(const Past& past) : past_(past) {}
@@ -24,8 +24,8 @@ class Meetings {
     round.skip = static_cast<std::uint8_t>(round.skip - 1);
     return false;
   }
-  // A few leases are refreshed in less time than messages take. Seldom a round goes by messages, so
-  // that the homes of those that nobody writes track them.
+  // A few leases are refreshed in less time than messages take. Now and then a round goes by
+  // messages, so that the homes of leases that no node writes track them.
   bool may_hold_leases(std::uint64_t blocks) {
     if (!past_.on(Heuristic::kMeetWithLeases) || blocks > past_.tunables.meets_leases) return false;
     std::uint32_t rounds = with_leases_.load(std::memory_order_relaxed) + 1;
@@ -44,8 +44,8 @@ class Meetings {
  private:
   static constexpr std::size_t kBarriers = 64;  // as many as can be held in memory
   struct Round {
-    Guess<std::uint8_t> skip;       // rounds that go by messages yet
-    Guess<std::uint8_t> next_skip;  // ... after the latest one that was not held
+    Guess<std::uint8_t> skip;       // how many more rounds go by messages
+    Guess<std::uint8_t> next_skip;  // the back-off after the latest round; 0: it was held
   };
 
   const Past& past_;
@@ -53,14 +53,14 @@ class Meetings {
   std::atomic<std::uint32_t> with_leases_{0};
 };
 
-// What is known of a lock lies in a place by its number's bits.
+// The place for what is known of a lock, by bits of the lock's number.
 inline constexpr std::size_t kLockPlaces = 1024;
 inline std::size_t place(LockId lock) {
   return static_cast<std::size_t>((lock.value ^ lock.value >> 12 ^ lock.value >> 32) % kLockPlaces);
 }
 
-// Releases of locks are lazy, until a lock's token left this node several times on end before any
-// thread here took the lock again: such a lock migrates, and its release may as well begin at once.
+// Releases of locks are lazy, until a lock's token left this node several times in a row before any
+// thread here took the lock again. Such a lock migrates, so its release may as well begin at once.
 // By any thread at any time; some locks share a place.
 class LockReleases {
  public:
@@ -86,9 +86,9 @@ class LockReleases {
   Guess<std::uint8_t> left_[kLockPlaces];
 };
 
-// A turn is extended where the threads of this node came back for the lock soon, several times on
-// end: they will come again, and a hand-over costs more than the other nodes' wait. How soon is
-// counted in locks that this node asked for meanwhile. Places as above.
+// A turn is extended if threads of this node came back for the lock soon, several times in a row:
+// they will come again, and a hand-over costs more than the other nodes' wait. How soon is measured
+// in locks that this node asked for in between. Some locks share a place.
 class LockTurns {
  public:
   explicit LockTurns(const Past& past) : past_(past) {}
@@ -101,7 +101,7 @@ class LockTurns {
     if (soon && turn.soon < past_.tunables.extend_after)
       turn.soon = static_cast<std::uint8_t>(turn.soon + 1);
   }
-  // A thread gives it back.
+  // A thread gives the lock back. Result: how often the token may stay.
   std::uint32_t extends(LockId lock) {
     Turn& turn = turns_[place(lock)];
     turn.given_back = asked_.load(std::memory_order_relaxed);
@@ -111,8 +111,8 @@ class LockTurns {
 
  private:
   struct Turn {
-    Guess<std::uint32_t> given_back;  // 0: never
-    Guess<std::uint8_t> soon;         // on end
+    Guess<std::uint32_t> given_back;  // `asked_` at that time; 0: never
+    Guess<std::uint8_t> soon;         // returns in a row that were soon
   };
 
   const Past& past_;

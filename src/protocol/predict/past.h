@@ -10,8 +10,8 @@
 
 namespace terrane::protocol {
 
-// What all heuristics of a node look at: its blocks' histories, and how many rounds and acquires of
-// locks have passed. The histories are the host's.
+// What all heuristics of a node look at: the histories of its blocks, and how many rounds and
+// acquires of locks have passed. The host owns the histories.
 class Past {
  public:
   Past(BlockHistory* history, std::uint64_t blocks, const Tunables& tunables, Heuristics on)
@@ -34,7 +34,7 @@ class Past {
     refreshed_.fetch_add(blocks, std::memory_order_relaxed);
   }
   // Whether so many copies were refreshed in long runs in the last round that each refresh has to
-  // show its use: a fault for each run then costs less than a refresh for nothing.
+  // show its use: then a fault for each run costs less than refreshes in vain.
   bool refreshes_many() const { return refreshes_many_; }
   std::uint16_t locks() const { return locks_.load(std::memory_order_relaxed); }
   void count_lock() { locks_.fetch_add(1, std::memory_order_relaxed); }
@@ -43,8 +43,8 @@ class Past {
   std::uint32_t since(const BlockHistory& past) const { return round() - past.round; }
   bool is_hot(const BlockHistory& past) const { return past.missed >= tunables.hot_after; }
 
-  // How often on end a copy is refreshed. Then a fault has to show its use: soon where it never was
-  // missed by itself, and more seldom where it was time after time.
+  // How many refreshes in a row a copy gets until a fault has to show its use: few if the copy
+  // never was missed by itself, more if it was missed time after time.
   std::uint32_t most_renewed(const BlockHistory& past) const {
     std::uint32_t most = tunables.most_renewed;
     std::uint32_t again = past.missed > tunables.hot_after ? past.missed - tunables.hot_after : 0;

@@ -34,14 +34,14 @@ std::uint64_t Sequential::count(std::uint64_t block, bool far) const {
   return 1 + may_come(block + 1, far ? most : std::min(most, length));
 }
 
-// Behind a few blocks it may be chance.
+// A stream of a few blocks may be chance.
 void Sequential::prove(std::uint64_t block) {
   std::uint64_t first = streams_.latest_run(block);
   if (block - first < past_.tunables.max_run / 2) return;
   for (std::uint64_t b = first; b < block; ++b) past_.of(b).on_trial = false;
 }
 
-// Now and then a stream begins without it, and shows how long streams are by their misses.
+// Now and then a stream begins without this prefetch, so that its misses show how long streams are.
 std::uint64_t RunLength::count() {
   const Tunables& t = past_.tunables;
   if (on_end_ < t.alike || !past_.on(Heuristic::kRunLength)) return 1;
@@ -79,7 +79,7 @@ PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
   bool long_enough = streams.length(run.first) >= runs * t.max_run;
   if (!long_enough || !past_.on(Heuristic::kPipeline)) return {};
   std::uint64_t end = run.first + extent;
-  // Of which no home was asked for comes with the next miss, which asks.
+  // Blocks whose homes were not asked for are left to the next miss, which asks for them.
   if (std::uint64_t asked = streams.asked(run.first); asked > run.first) end = std::min(end, asked);
   if (end <= run.end()) return {};
   std::uint64_t most = std::min(end - run.end(), std::uint64_t{t.runs_ahead} * t.max_run);
@@ -97,7 +97,7 @@ ClaimPlan Claims::plan(std::uint64_t block) const {
   return {.behind = count(rising_, block), .before = count(falling_, from_end(block))};
 }
 
-// A stream goes on one way; a new one may go either way.
+// A stream goes one way; a new one may go either way.
 void Claims::note(std::uint64_t block, BlockRange claimed) {
   std::uint64_t at = from_end(block);
   bool rises = rising_.goes_on(block);

@@ -8,13 +8,14 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Copies behind the missed one that were here before: what was needed together will be so again.
-// Each is left out now and then, so that a miss of its own shows that it is needed.
+// Prefetches copies behind the missed block that were here before: blocks that were needed together
+// will be so again. Each is left out now and then, so that a miss of its own shows that it is
+// needed.
 class Neighbours {
  public:
   explicit Neighbours(Past& past) : past_(past) {}
 
-  // Whether the block was here, and is not to be left out this time.
+  // Whether the block was here before, and is not left out this time.
   bool was_here(const BlockHistory& block) const {
     const Tunables& t = past_.tunables;
     return block.brought > 0 && block.brought < (block.on_trial ? t.most_tried : t.most_brought);
@@ -23,29 +24,30 @@ class Neighbours {
   bool is_tried(const BlockHistory& block) const {
     return block.on_trial && block.brought >= past_.tunables.most_tried;
   }
-  // How many blocks from this one on come with a miss, up to `most`.
+  // How many blocks from this one on are fetched with a miss, up to `most`.
   std::uint64_t count(std::uint64_t block, std::uint64_t most) const;
-  // The block comes with a miss. Result: whether it is on probation from now on.
+  // The block is prefetched. Result: whether it is on probation from now on.
   bool note(std::uint64_t block);
 
  private:
   Past& past_;
 };
 
-// Misses in order prefetch as much again as came in order so far: behind a row of two pages more
-// may not be wanted. Owns the streams.
+// Misses in order prefetch as many blocks again as came in order so far: after a row of two pages
+// more may not be wanted. Owns the streams.
 class Sequential {
  public:
   explicit Sequential(Past& past, const Neighbours& neighbours)
       : past_(past), neighbours_(neighbours) {}
 
   Streams& streams() { return streams_; }
-  // How many blocks from this one on come with its miss; 0: it continues no stream. far: over a
-  // link, where a request takes so long that a stream gets full ones from its second miss on.
+  // How many blocks from this one on are fetched with its miss; 0: it continues no stream. far:
+  // over a link, where a request takes so long that a stream gets full ones from its second miss
+  // on.
   std::uint64_t count(std::uint64_t block, bool far) const;
-  // How many from `first` on, up to `most`, may come with a stream.
+  // How many blocks from `first` on, up to `most`, a stream may prefetch.
   std::uint64_t may_come(std::uint64_t first, std::uint64_t most) const;
-  // A miss of the block continues a stream: what its latest request brought was used.
+  // A miss of the block continues a stream: the blocks of the stream's latest request were used.
   void prove(std::uint64_t block);
 
  private:
@@ -54,24 +56,24 @@ class Sequential {
   Streams streams_;
 };
 
-// Streams of one length, as where a matrix is read by parts of its rows, tell how long the next one
+// Streams of one length, as when parts of the rows of a matrix are read, show how long the next one
 // is: its first miss prefetches all of it.
 class RunLength {
  public:
   explicit RunLength(const Past& past) : past_(past) {}
 
-  // How many blocks come with a miss that continues no stream.
+  // How many blocks are fetched with a miss that continues no stream.
   std::uint64_t count();
   void ended(Streams::Over over);
 
  private:
   const Past& past_;
   Guess<std::uint32_t> length_;
-  Guess<std::uint32_t> on_end_;  // streams of this length, less those of another
+  Guess<std::uint32_t> on_end_;  // streams of this length, minus those of another
   Guess<std::uint32_t> begun_;
 };
 
-// Misses in order downwards, as those of a copy of a large array, prefetch what lies before.
+// Misses in descending order, as when a large array is copied, prefetch the blocks before.
 class Backward {
  public:
   explicit Backward(const Past& past) : past_(past) {}
@@ -90,12 +92,13 @@ class Backward {
   Streams falling_;  // blocks are counted from the end of the space
 };
 
-// Long streams keep several requests under way: the home makes one answer while another travels.
+// Long streams keep several requests under way: the home makes one answer while another one
+// travels.
 class Pipeline {
  public:
   explicit Pipeline(const Past& past) : past_(past) {}
 
-  // far: as Sequential::count(); such a stream is pipelined once it has had one full request.
+  // far: as Sequential::count(); such a stream is pipelined after one full request.
   PipelinePlan plan(BlockRange run, std::uint64_t extent, bool far, const Sequential& sequential,
                     const Streams& streams) const;
 
@@ -103,8 +106,8 @@ class Pipeline {
   const Past& past_;
 };
 
-// First writes in order, upwards or downwards, claim half as many homes beyond them as were written
-// so far. What is claimed too much follows its writer.
+// First writes in order, upwards or downwards, also claim homes beyond them, half as many as were
+// written so far. A home that is claimed in vain follows its writer.
 class Claims {
  public:
   explicit Claims(const Past& past) : past_(past) {}

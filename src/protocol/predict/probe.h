@@ -6,9 +6,9 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A copy that was refreshed for long is unmapped, and stays a copy that is refreshed. A fault that
-// finds it shows that it is used, and costs no message; then it is asked to ever more seldom. One
-// that no thread comes for is dropped (refresh.h).
+// A copy that was refreshed for long is unmapped; it stays a copy, and is refreshed. A fault that
+// finds it shows that it is used, and costs no message. After that it is unmapped more and more
+// seldom. A copy that no thread uses is dropped (refresh.h).
 class Probe {
  public:
   explicit Probe(Past& past) : past_(past) {}
@@ -19,17 +19,17 @@ class Probe {
     return past_.on(Heuristic::kProbe) && !past.on_trial &&
            past.renewed == past_.most_renewed(past);
   }
-  // Whether it was, and has not been shown to be used since.
+  // Whether the copy was unmapped, and its use has not been shown since.
   bool is_unmapped(std::uint64_t block) const {
     const BlockHistory& past = past_.of(block);
     return !past.on_trial && past.renewed >= past_.most_renewed(past);
   }
-  // Before it is refreshed: whether it was unmapped when it was refreshed the last time, and no
-  // thread has come for it.
+  // Before a refresh: whether the copy was unmapped at the last refresh, and no thread has used it
+  // since.
   bool is_unused(std::uint64_t block) const {
     return past_.on(Heuristic::kProbe) && past_.of(block).renewed > 0 && is_unmapped(block);
   }
-  // A fault has come for it. Its lock is held.
+  // A fault found the copy. Its lock is held.
   void show(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
     const Tunables& t = past_.tunables;
@@ -37,8 +37,8 @@ class Probe {
     if (past_.is_hot(past) && past.missed < t.hot_after + t.most_doubled)
       past.missed = static_cast<std::uint8_t>(past.missed + 1);
   }
-  // How many from this one on come back into the view with it, as often as a page is prefetched
-  // without a miss of its own.
+  // How many copies from this one on return to the view together. A copy may return in this way as
+  // often as a page is prefetched without a miss of its own.
   std::uint64_t count(std::uint64_t block, std::uint64_t most) const {
     std::uint64_t count = 1;
     most = std::min(most, past_.blocks() - block);

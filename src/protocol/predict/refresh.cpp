@@ -43,7 +43,8 @@ void Refresh::shown_by_neighbour(std::uint64_t block) {
   past.round = past_.round();
 }
 
-// Up to this round, or after acquires of locks. What is pushed is refreshed however long ago it was
+// Whether the copy is refreshed: at barriers if it was needed up to this round, else if it was
+// missed after acquires of locks. A copy that is pushed is refreshed however long ago it was
 // needed: its bytes are here.
 bool Refresh::is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const {
   const Tunables& t = past_.tunables;
@@ -56,15 +57,15 @@ bool Refresh::is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& c
   return copies.is_pushed(block);
 }
 
-// One on probation is dropped for a miss to show that it is used; others have been unmapped for
-// that some rounds before, and no thread came for them.
+// Whether the copy has to be dropped. One on probation is dropped so that a miss shows that it is
+// used. Others were unmapped for that some rounds before, and no thread has used them.
 bool Refresh::is_due(const BlockHistory& past) const {
   std::uint32_t apart = past.on_trial || past_.refreshes_many() ? 0 : past_.tunables.apart;
   return past.renewed >= past_.most_renewed(past) + apart;
 }
 
-// Whether the block is the last of those that are refreshed there, and nobody missed it by itself,
-// so that one page would have a message of its own, which perhaps nobody needs.
+// Whether the block would be refreshed without its neighbours, and was never missed by itself: then
+// one page, which perhaps no thread needs, would need its own message.
 bool Refresh::is_left_over(std::uint64_t block, BlockRange run,
                            const CopiesAtAcquire& copies) const {
   if (!past_.of(block).on_trial || copies.is_reached(block)) return false;
@@ -75,8 +76,9 @@ bool Refresh::is_left_over(std::uint64_t block, BlockRange run,
   return block == run.first || !past_.of(block - 1).on_trial || !goes_on(block - 1);
 }
 
-// The hot ones behind one that is due go with it, as far as a miss brings them back with it: one by
-// one they would cut what their home pushes.
+// How many of the first blocks are dropped. With a copy that is due, the refreshed copies behind it
+// are dropped, as many as one miss prefetches again. One by one they would cut the runs that their
+// home pushes.
 std::uint64_t Refresh::count_dropped(BlockRange run, bool barrier,
                                      const CopiesAtAcquire& copies) const {
   std::uint64_t group_end = 0;
@@ -105,8 +107,8 @@ AcquirePlan Refresh::plan(BlockRange run, bool barrier, const CopiesAtAcquire& c
   return {.blocks = count, .refresh = true};
 }
 
-// By an acquire of a lock: a miss soon afterwards shows that they were needed. By a barrier: what
-// is one of many and was not used begins anew.
+// At the acquire of a lock: a miss soon afterwards shows that the copies were needed. At a barrier:
+// if many copies are refreshed, one that was not used begins anew.
 void Refresh::dropped(BlockRange run, bool barrier) {
   if (barrier) {
     for (std::uint64_t b = run.first; b < run.end() && past_.refreshes_many(); ++b)
@@ -118,7 +120,8 @@ void Refresh::dropped(BlockRange run, bool barrier) {
     past_.of(b).dropped = locks == 0 ? std::uint16_t{1} : locks;
 }
 
-// Those that are refreshed together, of which one was missed lately, have shown their use together.
+// Copies that are refreshed together, one of which was missed lately, have shown their use
+// together.
 void Refresh::show_together(BlockRange run) {
   if (past_.of(run.first).on_trial) return;
   std::uint8_t least = 255;

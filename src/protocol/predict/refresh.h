@@ -6,20 +6,20 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Copies that die at acquires and are missed again soon, time after time, are refreshed instead
-// ("hot"). Each has to show now and then that it is used: a copy on probation is dropped for that,
-// others are unmapped first (probe.h).
+// Copies that die at acquires and are missed again soon, time after time, are refreshed instead.
+// Each has to show now and then that it is used: a copy on probation is dropped for that, others
+// are unmapped first (probe.h).
 class Refresh {
  public:
   explicit Refresh(Past& past) : past_(past) {}
 
   void missed(std::uint64_t block);
-  // Whether a miss of the block, in this round, is one after which it is refreshed at barriers.
-  // predicted: the first miss counts as well.
+  // Whether the block is refreshed at barriers after a miss in this round. predicted: a first miss
+  // is enough.
   bool becomes_hot(std::uint64_t block, bool predicted) const;
-  // A miss of a neighbour prefetches the block, which is not on probation: what was refreshed and
-  // dropped together has shown its use together, else each block of a run would be missed by
-  // itself, one in each round.
+  // A miss of a neighbour prefetches the block, which is not on probation. Blocks that were
+  // refreshed and dropped together have shown their use together. Else each block of a run would be
+  // missed by itself, one in each round.
   void shown_by_neighbour(std::uint64_t block);
   // What an acquire does with the first blocks of the run.
   AcquirePlan plan(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const;

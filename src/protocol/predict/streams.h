@@ -9,17 +9,17 @@
 
 namespace terrane::protocol {
 
-// Where a node's latest misses ended, so that one that goes on there is seen to read in order. A
-// few streams at once, as two grids of a stencil and two threads make. Threads may call at any
-// time: what they lose to each other is a guess.
+// Remembers where a node's latest misses ended: a miss that continues there is part of a sequential
+// stream. Keeps a few streams at once, as two grids of a stencil and two threads make. Threads may
+// call at any time: a lost change only makes a guess worse.
 class Streams {
  public:
   Streams() {
     for (auto& next : next_) next.store(kNone, std::memory_order_relaxed);
   }
-  // Whether a miss of this block goes on where an earlier one ended.
+  // Whether a miss of this block continues where an earlier one ended.
   bool goes_on(std::uint64_t block) const { return length(block) > 0; }
-  // How many blocks the stream has that a miss of this one goes on with; 0: none does.
+  // How many blocks the stream has that a miss of this block continues; 0: it continues none.
   std::uint64_t length(std::uint64_t block) const {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;
@@ -28,7 +28,8 @@ class Streams {
     }
     return 0;
   }
-  // Up to which block the stream that a miss of this one goes on with has been asked for; 0: not.
+  // The block up to which homes were asked for, in the stream that a miss of this block continues;
+  // 0: none.
   std::uint64_t asked(std::uint64_t block) const {
     for (std::size_t slot = 0; slot < kStreams; ++slot)
       if (next_[slot].load(std::memory_order_relaxed) == block)
@@ -40,20 +41,21 @@ class Streams {
       if (next_[slot].load(std::memory_order_relaxed) == block)
         asked_[slot].store(end, std::memory_order_relaxed);
   }
-  // Where the latest run of the stream begins that a miss of this one goes on with; else `block`.
+  // The first block of the latest request in the stream that a miss of this block continues; else
+  // `block`.
   std::uint64_t latest_run(std::uint64_t block) const {
     for (std::size_t slot = 0; slot < kStreams; ++slot)
       if (next_[slot].load(std::memory_order_relaxed) == block)
         return std::min(run_[slot].load(std::memory_order_relaxed), block);
     return block;
   }
-  // A stream that is forgotten for a new one.
+  // A stream that was replaced by a new one.
   struct Over {
-    std::uint64_t used = 0;     // from its first block to its latest miss; 0: there was none
-    std::uint64_t brought = 0;  // by its first miss
+    std::uint64_t used = 0;     // blocks from its first one to its latest miss; 0: no stream
+    std::uint64_t brought = 0;  // blocks that its first miss fetched
   };
-  // A miss of `block` brought everything up to `end`; 0: nothing goes on behind that, for another
-  // allocation begins there. Result: the stream that this ends, if it begins one.
+  // A miss of `block` fetched everything up to `end`; 0: no stream continues there, because another
+  // allocation begins. Result: if this begins a stream, the one that it replaces.
   Over note(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;
@@ -73,14 +75,14 @@ class Streams {
     next_[slot].store(next_after(end), std::memory_order_relaxed);
     return over;
   }
-  // What the latest miss of the stream that stands at `block` brought goes on up to `end`; 0: as
+  // The latest request of the stream whose next block is `block` continues up to `end`; 0: as
   // above.
   void extend(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot)
       if (next_[slot].load(std::memory_order_relaxed) == block)
         return next_[slot].store(next_after(end), std::memory_order_relaxed);
   }
-  // Streams that stand in these blocks are over.
+  // Ends the streams whose next block is one of these.
   void forget(std::uint64_t first, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       std::uint64_t next = next_[slot].load(std::memory_order_relaxed);
@@ -89,7 +91,7 @@ class Streams {
   }
 
  private:
-  static constexpr std::uint64_t kNone = ~0ull;  // not 0, where a stream may begin
+  static constexpr std::uint64_t kNone = ~0ull;  // not 0, since a stream may begin there
 
   static std::uint64_t next_after(std::uint64_t end) { return end == 0 ? kNone : end; }
 

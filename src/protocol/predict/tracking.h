@@ -6,8 +6,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// At the home: a block that was written right after each tracking is left to leases for a while,
-// ever longer. Its lock is held, or the node's consistency lock.
+// At the home: a block that was written soon after each tracking is left to leases for a while,
+// longer each time. The block's lock or the node's consistency lock is held.
 class Tracking {
  public:
   explicit Tracking(Past& past) : past_(past) {}
@@ -38,10 +38,10 @@ class Tracking {
   Past& past_;
 };
 
-// At the home: a few blocks that nobody writes cost each release a scan for each of their runs.
-// After some releases they are left to leases, so that readers that need them no more drop them.
-// Where readers need them they are tracked again, and stay so for twice as long. Under the node's
-// consistency lock.
+// At the home: a few tracked blocks that no node writes cost each release a scan for each of their
+// runs. After some releases they go back to leases, so that readers that do not need them any more
+// drop them. If readers need them, they are tracked again, for twice as many releases. Under the
+// node's consistency lock.
 class IdleTracking {
  public:
   explicit IdleTracking(Past& past) : past_(past), wait_(past.tunables.untrack_after) {}
@@ -64,14 +64,14 @@ class IdleTracking {
   static constexpr std::uint32_t kLongest = 1 << 20;  // releases
 
   Past& past_;
-  std::uint32_t wait_;      // releases on end that find nothing written
-  std::uint32_t idle_ = 0;  // of these
-  bool ended_ = false;      // since a block was tracked
+  std::uint32_t wait_;      // releases in a row without a written block, until blocks go back
+  std::uint32_t idle_ = 0;  // how many there were so far
+  bool ended_ = false;      // blocks went back, and none was tracked since
 };
 
-// At a copy that is written with the values that were there: no thread has to know, but its home
-// should, since such a writer would come for the block for ever. It gets a notice, ever more
-// seldom. The lock is held.
+// At a copy that is written with the values that were there. No reader needs to know, but the home
+// should: without a notice it would never offer the block, and the writer would fetch it for ever.
+// The home gets a notice, more and more seldom. The block's lock is held.
 class SilentWrites {
  public:
   explicit SilentWrites(Past& past) : past_(past) {}
@@ -97,8 +97,8 @@ class SilentWrites {
   Past& past_;
 };
 
-// Copies that one release after the other finds written are kept open, until several on end find
-// one unchanged.
+// A copy that several releases in a row find written is kept open, until several in a row find it
+// unchanged.
 class OpenCopies {
  public:
   explicit OpenCopies(Past& past) : past_(past) {}

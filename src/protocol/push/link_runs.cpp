@@ -9,7 +9,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace {
 
-// How many of the first runs share blocks, each with the ones before it.
+// How many of the first runs share blocks, each with one of those before it.
 std::size_t count_overlapping(std::span<const Subscribed> due) {
   std::uint64_t end = due[0].run.end();
   std::size_t count = 1;
@@ -33,8 +33,8 @@ std::vector<NodeId> readers_of(std::span<const Subscribed> due) {
   return readers;
 }
 
-// Appends the parts of runs that share blocks: one for each reader between two places at which a
-// run begins or ends.
+// Appends the parts of runs that share blocks. Between two places at which a run begins or ends,
+// there is one part for each reader.
 void append_parts(std::span<const Subscribed> due, std::vector<Subscribed>& parts) {
   std::vector<std::uint64_t> places;
   for (const Subscribed& one : due) {

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 namespace {
 
-// By distance: the own cluster is 0, the others follow.
+// The cluster of `node` as seen from `self`: 0 for the own one, 1 + its number for another one.
 std::uint32_t far_cluster(const Clusters& clusters, NodeId self, NodeId node) {
   return clusters.together(self, node) ? 0 : clusters.of(node) + 1;
 }

@@ -10,13 +10,13 @@
 #include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 
-// News for many readers of a run go along a tree: the home sends them to a few, each with the
-// readers that are left to it, and who receives them does the same. A home of a thousand readers
-// sends as often as one of four.
+// A push to many readers goes along a tree: the home sends it to a few readers, each with a part of
+// the other readers, and each of these nodes does the same. A home with a thousand readers sends as
+// many messages as one with four.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Of the readers one, to which a push goes, and those to which it passes the push on.
+// A reader to which a push goes, and the readers to which that one passes it on.
 struct Branch {
   NodeId to;
   std::span<const NodeId> further;
@@ -33,30 +33,30 @@ inline Branch branch_of(std::span<const NodeId> readers, std::size_t branches, s
   return {readers[first], others};
 }
 
-// Puts readers of one cluster beside each other, those near to `self` first.
+// Sorts the readers by cluster; those in the cluster of `self` come first.
 void sort_by_cluster(const Clusters& clusters, NodeId self, std::vector<NodeId>& readers);
-// To how many of these readers a push goes from `self`, and each with those to which it passes the
-// push on: as above in the own cluster, and to one reader of each other cluster, for all of its
-// readers. The readers are in the order of sort_by_cluster.
+// The readers to which `self` sends a push, each with those to which it passes the push on: as
+// branch_of() in the own cluster, and one reader of each other cluster, for all readers there. The
+// readers are in the order of sort_by_cluster().
 std::vector<Branch> branches_of(const Clusters& clusters, NodeId self,
                                 std::span<const NodeId> readers, std::uint32_t arity);
-// Whether two of them are in a cluster that is not the one of `self`.
+// Whether two of the readers are in one cluster, other than that of `self`.
 bool share_a_link(const Clusters& clusters, NodeId self, std::span<const NodeId> readers);
 
 // One run of a wire::PagePush message.
 struct PushPart {
   wire::PagePush head;
   std::vector<NodeId> further;
-  std::vector<std::uint32_t> versions;  // of the blocks; none where the home has to be asked
-  Bytes bytes;                          // of the message: of the blocks that are not the same
+  std::vector<std::uint32_t> versions;  // of the blocks; none if the home has to be asked
+  Bytes bytes;                          // in the message: of the blocks that are not `same`
 };
 
-// How many of the blocks come with their bytes.
+// How many of the blocks have their bytes in the message.
 std::uint64_t count_whole(const wire::PagePush& head);
-// Appends it, but for its bytes, for the receiver that passes it on to `further`.
+// Appends the part, without its bytes, for the receiver that passes it on to `further`.
 void put_push_head(std::vector<std::byte>& message, const PushPart& part,
                    std::span<const NodeId> further);
-// Takes one run off the message; false: it is too short.
+// Takes one part off the message. False: the message is too short.
 bool take_push_part(Bytes& message, std::uint64_t block_bytes, PushPart& part);
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -15,7 +15,7 @@ Nodes readers(std::uint32_t count) {
   return all;
 }
 
-// Plays all who receive; counts what each receives, and returns the deepest way.
+// Plays all receivers: counts what each receives. Result: the greatest depth.
 int play(const Nodes& to, std::map<std::uint32_t, int>& received, int depth = 1) {
   int deepest = depth;
   std::size_t branches = count_branches(to, kPushArity);

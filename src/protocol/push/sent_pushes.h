@@ -12,23 +12,23 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// What a home sent last of each block that it promised, by a version: a block that is still
-// the same goes to its readers by that number alone, and a reader that has kept what came with it
-// keeps it still. Owns copies of these blocks, `most` of them. By one thread at a time.
+// What a home sent last of each subscribed block, with its version. A block that has not changed is
+// sent as its version alone: a reader that still has what came with that version keeps it. Owns
+// copies of these blocks, at most `most`. One thread at a time.
 class SentPushes {
  public:
   struct Sent {
     std::uint32_t version;  // not 0
-    bool same;              // the bytes are those that went by this number before
+    bool same;              // the same bytes went with this version before
   };
 
   explicit SentPushes(std::size_t block_bytes, std::size_t most = kMostSentPushes,
                       std::uint32_t whole = kWholePushes)
       : block_bytes_(block_bytes), most_(most), whole_(whole) {}
 
-  // The block is about to be sent so, at departure `number`, or 0: at an arrival. whole: its bytes
-  // go in any case. They do in each of several runs of one departure, too, of which its reader
-  // takes one.
+  // The block is about to be sent with these bytes, at barrier exit `number`, or with an arrival
+  // (0). whole: the bytes go in any case. They also go in each of several runs of one barrier exit,
+  // since a reader uses only one of these.
   Sent send(std::uint64_t block, const std::byte* bytes, std::uint32_t number, bool whole) {
     if (sent_.size() >= most_ && !sent_.contains(block)) sent_.clear();
     Kept& kept = sent_[block];
@@ -43,8 +43,8 @@ class SentPushes {
     if (++next_ == 0) next_ = 1;
     return {kept.version, false};
   }
-  // The same of all blocks of a part, whose bytes are at `bytes`: fills in what it says of them,
-  // and moves together what goes of the bytes.
+  // The same for all blocks of a part, whose bytes are at `bytes`: sets the part's versions and
+  // `same` bits, and closes the gaps between the bytes that are sent.
   void send(PushPart& part, std::byte* bytes, bool whole) {
     std::byte* to = bytes;
     part.versions.resize(part.head.blocks);
@@ -59,7 +59,7 @@ class SentPushes {
     }
     part.bytes = {bytes, to};
   }
-  // A reader had to ask for the blocks: they go whole for the next times.
+  // A reader had to ask for the blocks: their next pushes are whole.
   void forget(BlockRange run) {
     if (sent_.empty()) return;
     for (std::uint64_t b = run.first; b < run.end(); ++b) sent_.erase(b);
@@ -68,8 +68,8 @@ class SentPushes {
  private:
   struct Kept {
     std::uint32_t version = 0;
-    std::uint32_t times = 0;   // sent whole, each at another departure
-    std::uint32_t number = 0;  // ... the last one
+    std::uint32_t times = 0;   // sent whole, each time at another barrier exit
+    std::uint32_t number = 0;  // the latest of these exits
     std::vector<std::byte> bytes;
   };
 

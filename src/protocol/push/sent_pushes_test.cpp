@@ -11,7 +11,7 @@ constexpr std::size_t kBytes = 4;
 
 class SentPushesTest : public testing::Test {
  protected:
-  // At a departure of its own.
+  // Each call is at a new barrier exit.
   SentPushes::Sent send(std::uint64_t block, const std::string& bytes, bool whole = false) {
     return send_at(++departure_, block, bytes, whole);
   }
@@ -57,7 +57,7 @@ TEST_F(SentPushesTest, WhoAskedOrHasNotKeptWhatWasSentIsSentAllOfIt) {
   EXPECT_TRUE(send(8, "abcd").same);
 }
 
-// Of runs that overlap a reader may take either.
+// If runs overlap, a reader may use either.
 TEST_F(SentPushesTest, EachRunOfADepartureHasTheBytes) {
   send(7, "abcd");
   send(7, "abcd");

@@ -26,8 +26,8 @@ bool before(const Subscribed& a, const Subscribed& b) {
 
 }  // namespace
 
-// The promise stands in its slot before the departures are looked at: a departure that begins after
-// the look finds it there.
+// The subscription is in its slot before departed_ is loaded, so a barrier exit that begins after
+// that finds it there.
 std::uint64_t Subscribers::make(NodeId reader, BlockRange run) {
   if (most_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff) return 0;
   std::uint64_t what = what_of(reader, run);
@@ -55,7 +55,7 @@ void Subscribers::end(NodeId reader, BlockRange run) {
   }
 }
 
-// The promise's own slot, or a free one.
+// The subscription's own slot, or a free one.
 Subscribers::Slot* Subscribers::slot_for(std::uint64_t what) {
   std::uint32_t kept = kept_.load();
   Slot* free = nullptr;
@@ -68,7 +68,7 @@ Subscribers::Slot* Subscribers::slot_for(std::uint64_t what) {
   return free == nullptr ? grow() : free;
 }
 
-// As many again, which a departure finds as soon as it finds what is promised there.
+// As many slots again. A barrier exit sees them before one of them has a subscription.
 Subscribers::Slot* Subscribers::grow() {
   std::size_t slots = slots_.load(std::memory_order_relaxed);
   auto part = static_cast<std::size_t>(std::countr_zero(slots / kSlots));
@@ -84,7 +84,7 @@ Subscribers::Slot& Subscribers::slot(std::size_t index) {
   return parts_[static_cast<std::size_t>(std::countr_zero(before / kSlots))][index - before];
 }
 
-// Several departures may be under way at once, and begin out of their order.
+// Several barrier exits may be under way at once, and begin out of order.
 void Subscribers::depart(std::uint32_t number) {
   std::uint32_t last = departed_.load();
   while (last < number && !departed_.compare_exchange_weak(last, number)) {
@@ -111,7 +111,7 @@ bool SubscribedRuns::stands_before(const Expected& a, const Expected& b) {
   return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
 }
 
-// Those of the home that share blocks with the run; some that do not may be among them.
+// The runs of the home that share blocks with the run. Some that do not may be among them.
 std::span<const SubscribedRuns::Expected> SubscribedRuns::near(NodeId home, BlockRange run) const {
   auto from = [&](auto begin, std::uint64_t block) {
     Expected first{home, {block, 0}, 0, 0};
@@ -170,7 +170,8 @@ std::uint64_t SubscribedRuns::sent_together(NodeId home, BlockRange run,
   for (const Expected& one : near(home, run)) {
     if (!one.is_of(number) || one.run.end() <= run.first) continue;
     if (one.run.first <= run.first) together = std::max(together, one.run.end() - run.first);
-    // What has to be asked for anyway may become one with what is promised; but not with a part.
+    // Blocks that have to be requested may be joined with a whole run that is pushed, but not with
+    // a part of one.
     if (one.run.first > run.first && one.run.end() > run.end())
       alone = std::min(alone, one.run.first - run.first);
   }
@@ -208,8 +209,9 @@ bool SubscribedRuns::ends(NodeId home, BlockRange run) const {
                      [&](const Ended& one) { return one.home == home && contains(one.run, run); });
 }
 
-// What a home promises ends what is within it there, and only what ends takes anything from what it
-// sends. So with a run ends what is within it, whichever was promised first.
+// At the home, a new subscription ends the same reader's subscriptions to runs within it. This node
+// may not know which of them was made first. So if a subscription ends here, those within it end as
+// well.
 void SubscribedRuns::end(const std::vector<Ended>& all) {
   ended_.insert(ended_.end(), all.begin(), all.end());
   for (const Ended& whole : all) {

@@ -20,7 +20,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A run that is sent to a reader at a departure.
+// A run that a home pushes to a reader at a barrier exit.
 struct Subscribed {
   BlockRange run;
   NodeId reader;
@@ -28,60 +28,60 @@ struct Subscribed {
   bool operator==(const Subscribed&) const = default;
 };
 
-// What a home has promised to readers that renew copies by messages: to send the blocks of a run
-// again, unasked, at each of its departures, until the reader ends that. Subscribers are made and
-// ended by the thread that serves messages, one at a time, and kept by the threads that depart; all
-// else is of one thread. Owns the list, which grows as it is needed and is bounded by the nodes: a
-// reader that gets no promise goes on asking.
+// The home side of subscriptions: the duty to push the blocks of a run to a reader at each of this
+// node's barrier exits, until the reader ends it. The thread that serves messages calls make() and
+// end(), one call at a time; threads at barrier exits call depart(), due() and keep(). Owns the
+// list of subscriptions, which grows as needed up to a bound that depends on the number of nodes. A
+// reader that gets no subscription continues to send requests.
 class Subscribers {
  public:
-  static constexpr std::size_t kSlots = 64;  // that are there from the beginning
+  static constexpr std::size_t kSlots = 64;  // slots that exist from the beginning
   static constexpr std::uint64_t kMaxFirst = (1ull << 40) - 1;
 
-  // any: whether anything is promised; nodes: of the job.
+  // any: whether there are subscriptions at all; nodes: of the job.
   Subscribers(bool any, std::uint32_t nodes)
       : most_(any ? std::max(kRunsSubscribed * nodes, kLeastSubscribed) : 0) {}
 
-  // Subscribers the run to the reader for the departures after the returned one. Result: that
-  // departure's number + 1, or 0: no promise. Runs within it are not promised any more, after that
-  // departure.
+  // Subscribes the reader to the run, for the barrier exits after the latest one that has begun.
+  // Result: the number of that exit + 1, or 0: no subscription. The reader's subscriptions to runs
+  // within this one end with that exit.
   std::uint64_t make(NodeId reader, BlockRange run);
-  // The reader does not expect the run any more, before it asks for it again.
+  // The reader does not expect the run any more. Called before the reader asks for it again.
   void end(NodeId reader, BlockRange run);
-  // From here on promises are kept for departure `number` too; before due() is asked.
+  // Barrier exit `number` begins: what was subscribed to before is due at it. Called before due().
   void depart(std::uint32_t number);
-  // One departure's promises have been kept.
+  // The pushes of one barrier exit have been sent.
   void keep();
-  // What is to be kept at this departure: by block, which is the order that readers take it in, and
-  // by reader.
+  // What to push at this barrier exit, sorted by block (the order in which readers use it) and by
+  // reader.
   std::vector<Subscribed> due(std::uint32_t number);
 
-  // ... at the next departure, as far as is known before it.
+  // The same for the next barrier exit, as far as it is known before it.
   std::vector<Subscribed> due_next() { return due(departed_.load() + 1); }
 
  private:
   struct Slot {
     std::atomic<std::uint64_t> what{0};   // reader << 48 | first block << 8 | blocks
-    std::atomic<std::uint32_t> until{0};  // the last departure; free once that is over
+    std::atomic<std::uint32_t> until{0};  // the last barrier exit; free when that is over
   };
 
-  static constexpr std::size_t kParts = 16;  // behind the first slots; each as large as all before
+  static constexpr std::size_t kParts = 16;  // after first_; each as large as all before it
 
   Slot& slot(std::size_t index);
   Slot* slot_for(std::uint64_t what);
   Slot* grow();
 
   std::size_t most_;
-  std::atomic<std::uint32_t> departed_{0};  // the latest that has begun
-  std::atomic<std::uint32_t> done_{0};      // how many are over
-  std::atomic<std::uint32_t> kept_{0};      // all up to this one are over
+  std::atomic<std::uint32_t> departed_{0};  // the latest exit that has begun
+  std::atomic<std::uint32_t> done_{0};      // how many exits are over
+  std::atomic<std::uint32_t> kept_{0};      // all exits up to this one are over
   std::atomic<std::size_t> slots_{kSlots};
   Slot first_[kSlots];
   std::vector<Slot> parts_[kParts];
 };
 
-// The other side: what homes have promised to this node, until it has made no use of it for some
-// departures.
+// The reader side: the runs that homes push to this node. A subscription ends if this node has not
+// used it for some barrier exits.
 class SubscribedRuns {
  public:
   struct Ended {
@@ -91,30 +91,33 @@ class SubscribedRuns {
     bool operator==(const Ended&) const = default;
   };
 
-  // most_unused: departures on end, until an expectation ends.
+  // most_unused: how many barrier exits in a row a subscription may be unused.
   explicit SubscribedRuns(std::uint32_t most_unused) : most_unused_(most_unused) {}
 
+  // `home` pushes the run at the barrier exits after number `after`.
   void note(NodeId home, BlockRange run, std::uint32_t after);
-  // The same is not wanted, or may have been ended since: it ends.
+  // Ends a subscription that is not wanted, or that may have ended since it was made.
   void refuse(NodeId home, BlockRange run) { end({{home, run}}); }
-  // Whether it is about to end, or was promised within what is.
+  // Whether a subscription to the run, or to one that contains it, is about to end.
   bool ends(NodeId home, BlockRange run) const;
-  // Whether `home` sends a longer run that the run is a part of.
+  // Whether `home` pushes a longer run that contains this one.
   bool comes_within(NodeId home, BlockRange run) const;
-  // Whether `home` sends the run, perhaps within a longer one, at departure `number` in any case.
+  // Whether `home` pushes the run, perhaps within a longer one, at barrier exit `number`.
   bool covers(NodeId home, BlockRange run, std::uint32_t number) const;
-  // How many of the run's first blocks the home sends together at that departure, or does not send.
+  // At that barrier exit: how many of the run's first blocks the home pushes together or, if it
+  // does not push the first one, how many it does not push.
   std::uint64_t sent_together(NodeId home, BlockRange run, std::uint32_t number) const;
-  // The run was renewed at this departure.
+  // The run was refreshed at this barrier exit.
   void use(NodeId home, BlockRange run);
-  // The home cannot send the run any more: the reader goes on asking, and is promised what is left.
+  // The home cannot push the run any more: ends the subscription. The reader then asks, and
+  // subscribes to what is left.
   void give_up(NodeId home, BlockRange run);
-  // The departure has been applied: forgets what ended before, and what has been unused for long.
+  // The barrier exit has been applied: forgets what ended before it, and what was unused for long.
   void depart(std::uint32_t number);
-  // What was forgotten here since the last call, and the homes do not know of.
+  // The subscriptions that ended here since the last call; their homes do not know it yet.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
   bool empty() const { return list_.empty(); }
-  // Whether homes may have sent something, expected or not.
+  // Whether any home may have sent a push, expected or not.
   bool may_have_come() const { return noted_; }
 
  private:
@@ -122,10 +125,10 @@ class SubscribedRuns {
     NodeId home;
     BlockRange run;
     std::uint32_t after;
-    std::uint32_t until;  // for ever, or where a longer run has taken its place
+    std::uint32_t until;  // kForever, or the exit after which a longer run replaces it
     std::uint32_t unused = 0;
 
-    // Whether it comes at departure `number`.
+    // Whether the home pushes the run at barrier exit `number`.
     bool is_of(std::uint32_t number) const { return after < number && number <= until; }
   };
   static constexpr std::size_t kMost = 4096;
@@ -136,15 +139,15 @@ class SubscribedRuns {
   void end(const std::vector<Ended>& all);
 
   std::uint32_t most_unused_;
-  bool noted_ = false;          // any, ever
+  bool noted_ = false;          // whether there ever was a subscription
   std::vector<Expected> list_;  // by home, and by first block
-  std::uint64_t longest_ = 1;   // of its runs, at most
+  std::uint64_t longest_ = 1;   // no run in list_ has more blocks
   std::vector<Ended> ended_;
 };
 
-// Subscribers that misses were given, until an acquire takes them up, since misses do without its
-// lock. Where this node has ended some promise since the miss asked, that may have been the same
-// one. By any thread; take() and ending() by one at a time.
+// The subscriptions that misses have made, until an acquire takes them over: misses do not take the
+// consistency lock. If this node has ended a subscription since the miss asked, that may have been
+// the same one. By any thread; take() and ending() by one thread at a time.
 class MissSubscriptions {
  public:
   struct Made {
@@ -152,16 +155,16 @@ class MissSubscriptions {
     BlockRange run;
     std::uint32_t after = 0;
     bool predicted = false;  // as SubscriptionPlan (predict/predictor.h)
-    bool stands = false;
+    bool stands = false;     // no subscription has ended here since the miss asked
   };
 
-  // A place for a promise that is about to be asked for; nullopt: it is not to be.
+  // A place for a subscription that a miss is about to ask for. nullopt: it must not ask.
   std::optional<std::size_t> reserve();
   void fill(std::size_t place, const Made& made);
   void release(std::size_t place) { places_[place].state.store(kFree); }
-  // One that was made since the last call.
+  // A subscription that was made since the last call; nullopt: there is none.
   std::optional<Made> take();
-  // Around what tells homes that promises end.
+  // Called before and after the messages that end subscriptions at homes.
   void ending(bool begins) {
     ends_.fetch_add(1);
     TERRANE_CHECK((ends_.load() % 2 != 0) == begins, "one at a time ends promises");
@@ -171,31 +174,31 @@ class MissSubscriptions {
   enum State : std::uint32_t { kFree, kReserved, kMade };
   struct Place {
     std::atomic<std::uint32_t> state{kFree};
-    std::uint32_t ends = 0;  // as it was before the promise was asked for
+    std::uint32_t ends = 0;  // `ends_` before the miss asked
     Made made;
   };
   static constexpr std::size_t kPlaces = 64;
 
-  std::atomic<std::uint32_t> ends_{0};  // begun and over; odd: one is under way
+  std::atomic<std::uint32_t> ends_{0};  // calls of ending(); odd: messages are under way
   std::atomic<std::uint32_t> made_{0};
   Place places_[kPlaces];
 };
 
-// Blocks that homes have sent unasked, until the departure that they were sent at is applied here.
+// Pushes that have arrived, until the barrier exit at which they were sent is applied here.
 class PushBox {
  public:
   struct Push {
     NodeId from;
-    std::uint32_t number = 0;  // of the departure
+    std::uint32_t number = 0;  // of the barrier exit
     BlockRange run;
-    std::uint32_t tracked = 0;  // a bit for each block
-    std::uint32_t same = 0;     // ... that is as it was sent by its version before
-    bool gone = false;          // the home has not sent them: it has to be asked
+    std::uint32_t tracked = 0;  // a bit for each block that its home tracks
+    std::uint32_t same = 0;     // a bit for each block that was sent as its version alone
+    bool gone = false;          // the home has sent no bytes: it has to be asked
     std::vector<std::uint32_t> versions;
-    std::vector<std::byte> bytes;  // of those that are not the same
+    std::vector<std::byte> bytes;  // of the blocks that are not `same`
 
     std::uint32_t version_of(std::uint64_t block) const { return versions[block - run.first]; }
-    // Of one that is not the same.
+    // Of a block that is not `same`.
     const std::byte* bytes_of(std::uint64_t block, std::uint64_t block_bytes) const {
       std::uint64_t at = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : block - run.first;
       int left_out = std::popcount(same & ((1u << at) - 1));
@@ -204,7 +207,7 @@ class PushBox {
     bool is_tracked(std::uint64_t block) const { return tracked >> (block - run.first) & 1; }
     bool is_same(std::uint64_t block) const { return same >> (block - run.first) & 1; }
   };
-  // False: more than anybody sends who keeps his promises.
+  // False: the box is full, so a home sends more than this node subscribed to.
   bool put(Push push);
   bool put(const PushPart& part) {
     return put({.from = NodeId{part.head.home},
@@ -216,9 +219,9 @@ class PushBox {
                 .versions = part.versions,
                 .bytes = {part.bytes.begin(), part.bytes.end()}});
   }
-  // The home's blocks `part` of that departure, which one push or several ones contain, with their
-  // versions. stage(index in the part, bytes) is called for each that has bytes. nullopt: not all
-  // of them are here yet.
+  // Finds the home's blocks `part` in one or several pushes of that barrier exit, and puts their
+  // versions into `versions`. Calls stage(index in the part, bytes) for each block that has bytes.
+  // nullopt: not all of them are here yet.
   template <typename Stage>
   std::optional<TakenPush> take(NodeId from, BlockRange part, std::uint32_t number,
                                 std::uint64_t block_bytes, std::vector<std::uint32_t>& versions,
@@ -241,7 +244,7 @@ class PushBox {
     }
     return taken;
   }
-  // Forgets what was sent at departures up to this one.
+  // Forgets the pushes of barrier exits up to this one.
   void forget(std::uint32_t number);
   void clear() { list_.clear(); }
 
@@ -253,8 +256,8 @@ class PushBox {
   bool is_gone() const;
 
   std::vector<Push> list_;
-  std::size_t latest_ = 0;          // found last, for the next is mostly behind it
-  std::vector<const Push*> found_;  // by find(): which contain the part, in the order of blocks
+  std::size_t latest_ = 0;          // of the push found last; the next one mostly follows it
+  std::vector<const Push*> found_;  // by find(): the pushes that contain the part, sorted by block
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

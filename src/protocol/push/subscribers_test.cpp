@@ -9,7 +9,7 @@ namespace terrane::protocol {
 namespace {
 
 constexpr NodeId kHome{3}, kOther{4};
-constexpr std::uint32_t kAfter = 10;  // promised from 11 on
+constexpr std::uint32_t kAfter = 10;  // subscribed from exit 11 on
 constexpr std::uint32_t kMostUnused = 3;
 constexpr std::uint32_t kNodes = 300;
 
@@ -48,7 +48,7 @@ TEST_F(SubscribedRunsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
 TEST_F(SubscribedRunsTest, EndRunsWithinTheOneThatIsPromised) {
   expected.note(kHome, {116, 4}, kAfter);
   expected.note(kOther, {100, 16}, kAfter);
-  expected.note(kHome, {98, 18}, 12);  // from departure 13 on
+  expected.note(kHome, {98, 18}, 12);  // from exit 13 on
   EXPECT_EQ(expected.sent_together(kHome, {100, 20}, 12), 16u);
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 12));
   EXPECT_FALSE(expected.covers(kHome, {98, 18}, 12));
@@ -145,7 +145,7 @@ TEST(MissSubscriptionsTest, AreNoMoreThanThereArePlaces) {
 
 class SubscribersTest : public testing::Test {
  protected:
-  // What is due to whom at the departure.
+  // What is due at the barrier exit, and to which reader.
   std::vector<Subscribed> due(std::uint32_t number) { return promises.due(number); }
   void depart(std::uint32_t number) {
     promises.depart(number);
@@ -162,7 +162,7 @@ TEST_F(SubscribersTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
   EXPECT_EQ(promises.make(kHome, {100, 16}), 1u + 1);
   EXPECT_EQ(due(2).size(), 2u);
   EXPECT_EQ(due(1'000'000).size(), 2u);
-  promises.end(kOther, {100, 15});  // which is another
+  promises.end(kOther, {100, 15});  // another run
   promises.end(kHome, {100, 16});
   EXPECT_EQ(due(2), (Due{{{100, 16}, kOther}}));
   depart(2);
@@ -178,7 +178,7 @@ TEST_F(SubscribersTest, ALongerRunEndsThoseWithinIt) {
   promises.make(kHome, {100, 2});
   depart(2);
   EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
-  // Departure 2 may be under way yet.
+  // Barrier exit 2 may still be under way.
   EXPECT_EQ(due(2).size(), 5u);
   EXPECT_EQ(due(3), (Due{{{100, 2}, kHome}, {{100, 5}, kOther}, {{104, 4}, kOther}}));
 }

@@ -3,7 +3,7 @@
 #include "protocol/sc/machine.h"
 #include "protocol/sc/sc_instrument.h"
 
-// What a home does for the nodes that want its pages (machine.h).
+// What a home does for the nodes that request its pages (machine.h).
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
@@ -16,7 +16,8 @@ bool Machine::Page::is_awaited(NodeId node) const {
   return std::find(awaited.begin(), awaited.end(), node) != awaited.end();
 }
 
-// A node asks for a page once at a time. Whatever it was believed to have, it says that it has not.
+// A node has at most one request for a page. If the home assumed that the node has the page, a
+// request for it shows that the node does not.
 bool Machine::requested(NodeId from, std::uint64_t block, Access access) {
   Page& page = pages_[block];
   Request request{from, access, page.is_reader(from)};
@@ -32,7 +33,7 @@ bool Machine::requested(NodeId from, std::uint64_t block, Access access) {
   return true;
 }
 
-// Recalls the page from those who are in the way; grants it where nobody is.
+// Recalls the page from the nodes that exclude the request; grants it if there are none.
 void Machine::serve(std::uint64_t block, Page& page, const Request& request) {
   page.serving = request;
   if (page.writer == request.node) page.writer = kNoNode;
@@ -54,8 +55,8 @@ void Machine::serve(std::uint64_t block, Page& page, const Request& request) {
   }
 }
 
-// Bytes come with it where the writer cannot reach our memory. A node that has nothing, or had
-// not, says so.
+// The bytes come with the message if the writer cannot reach our memory. A node that does not have
+// the page, or did not have it, answers a recall too.
 bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes) {
   auto at = pages_.find(message.block);
   if (at == pages_.end()) return true;  // freed meanwhile
@@ -82,9 +83,9 @@ bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes
   return true;
 }
 
-// A node has given the page back by itself. A recall that is on its way there it answers as well,
-// and that answer is waited for: or it would be taken for one to a later recall. Bytes of who is
-// not the writer are of a region that was freed.
+// A node has given the page back without a recall. If a recall is on its way to that node, the node
+// will answer it as well. The home waits for that answer; otherwise it would count as the answer to
+// a later recall. Bytes from a node that is not the writer belong to a freed region.
 bool Machine::returned(NodeId from, const wire::ScMessage& message, Bytes bytes) {
   auto at = pages_.find(message.block);
   if (at == pages_.end() || mutant(Mutant::kForgetReturn)) return true;
@@ -103,7 +104,8 @@ bool Machine::returned(NodeId from, const wire::ScMessage& message, Bytes bytes)
   return true;
 }
 
-// To the request that is served: nobody is in its way. A reader that is to write has the bytes.
+// To the request that is served; no node excludes it any more. A reader that becomes the writer has
+// the bytes.
 void Machine::grant(std::uint64_t block, Page& page) {
   const Request& to = page.serving;
   bool has = mutant(Mutant::kUpgradeAsAsked) ? to.had : page.is_reader(to.node);

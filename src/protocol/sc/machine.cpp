@@ -7,7 +7,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
-// By the holder of the block's lock, so what is asked for is never here already.
+// The caller holds the block's lock, so the page is not here yet with this access.
 void Machine::ask(const ScAsk& event) {
   auto [at, fresh] = asked_.try_emplace(event.block.value);
   if (fresh) {
@@ -55,8 +55,8 @@ bool Machine::granted(NodeId home, std::uint64_t block, Access access, Bytes byt
   return true;
 }
 
-// A page that was granted is recalled only once it is installed: the thread that installs it waits
-// for nobody, and copies what nobody changes meanwhile.
+// A granted page is recalled only after it is installed. The installing thread waits for nobody,
+// and no node changes the bytes that it copies.
 bool Machine::recalled(NodeId home, std::uint64_t block, bool keeps_copy) {
   auto at = asked_.find(block);
   if (at == asked_.end() || !at->second.granted || mutant(Mutant::kInstallAnyTime)) {
@@ -77,8 +77,8 @@ void Machine::installed(const ScInstalled& event) {
   asked_.erase(at);
 }
 
-// What this node has asked for is about to be used, and its grant may be on its way: with the page,
-// or without since the node has it.
+// A page that this node has asked for will be used soon. Its grant may be on the way, without bytes
+// if the node has the page.
 void Machine::may_give_back(const ScGiveBack& event) {
   bool asked = asked_.contains(event.block.value);
   if (asked) mark(Mark::kGiveBackFindsAsked);
@@ -99,7 +99,7 @@ void Machine::yielded(const ScYielded& event) {
   send(event.home, message);
 }
 
-// Where the message carries the page, the host puts its bytes behind it.
+// If the message carries the page, the host appends its bytes.
 void Machine::send(NodeId to, wire::ScMessage message) {
   wire::put(outbox_.begin(), message);
   outbox_.send_with(to, {message.block, message.carries});

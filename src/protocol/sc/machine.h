@@ -13,17 +13,18 @@ namespace sc {
 struct MachineConfig {
   NodeId self;
   std::uint32_t nodes = 1;
-  BlockRange blocks{};              // of the space, those of regions with sequential consistency
-  std::uint32_t named_readers = 8;  // of a page; where there are more, all nodes are asked
-  const bool* reached = nullptr;    // by node: its memory can be reached; nullptr: everyone's can
+  BlockRange blocks{};              // the blocks of regions with sequential consistency
+  std::uint32_t named_readers = 8;  // of a page; if there are more, all nodes are asked
+  const bool* reached = nullptr;    // by node: is its memory in reach; nullptr: every node's is
 };
 
-// A node's machine for what travels in messages about pages with one writer or many readers (Li,
+// The part of a node that speaks in messages about pages with one writer or many readers (Li,
 // Hudak: Memory coherence in shared virtual memory systems, 1989; the fixed distributed manager).
 // As the home of a page it knows which nodes may have it, and serves requests one at a time, first
-// come first: it recalls the page from the nodes in the way, and grants it when all have yielded.
-// For its own threads it asks homes, and holds a recall back until what was granted is installed.
-// Both halves of one node talk without messages. What touches pages is Pages (pages.h).
+// come first: it recalls the page from nodes that exclude the request, and grants it when all of
+// them have yielded. For the threads of its own node it sends requests to homes, and holds a recall
+// back until a granted page is installed. The two halves of one node exchange no messages. Pages
+// (pages.h) touches the pages themselves.
 class Machine {
  public:
   Machine(const MachineConfig& config, Outbox& outbox) : config_(config), outbox_(outbox) {}
@@ -35,14 +36,14 @@ class Machine {
   void may_give_back(const ScGiveBack& event);
   // Freed blocks have no holders any more.
   void drop(BlockRange blocks);
-  // From the network. `home`: the block's, or kNoNode where its region is not known here. False:
-  // malformed.
+  // From the network. `home`: the home of the block, or kNoNode if its region is not known here.
+  // False: malformed.
   bool received(NodeId from, Bytes message, NodeId home);
 
   bool serves(std::uint64_t block) const {
     return block >= config_.blocks.first && block < config_.blocks.end();
   }
-  // For checks across nodes: whether the home believes that the node may have the page.
+  // For checks across nodes: whether the home assumes that the node may have the page.
   bool may_hold(NodeId node, std::uint64_t block, Access access) const;
   void check_invariants() const;
 
@@ -50,13 +51,13 @@ class Machine {
   struct Request {
     NodeId node;
     Access access = Access::kRead;
-    bool had = false;  // for the mutant kUpgradeAsAsked
+    bool had = false;  // for the planted fault kUpgradeAsAsked
   };
-  // A page at its home: which nodes may have it, which ones the request at hand waits for, and the
-  // next one.
+  // A page at its home: the nodes that may have it, the request that is being served and the nodes
+  // whose answers it waits for, and the requests after it.
   struct Page {
     NodeId writer = kNoNode;
-    bool many = false;  // more readers than are named
+    bool many = false;  // there are more readers than are named
     bool recalled = false;
     Request serving;
     std::vector<NodeId> readers;
@@ -73,7 +74,7 @@ class Machine {
     Access access = Access::kRead;
     bool granted = false;
     bool installing = false;
-    bool recalled = false;  // meanwhile
+    bool recalled = false;  // a recall came before the page was installed
     bool keeps_copy = false;
     std::vector<WaiterId> waiters;
   };
@@ -98,7 +99,7 @@ class Machine {
 
   MachineConfig config_;
   Outbox& outbox_;
-  std::unordered_map<std::uint64_t, Page> pages_;  // whose home is here, and that somebody has
+  std::unordered_map<std::uint64_t, Page> pages_;  // of which this node is the home
   std::unordered_map<std::uint64_t, Asked> asked_;
 };
 

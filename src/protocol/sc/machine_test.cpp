@@ -12,7 +12,7 @@ constexpr NodeId kHome{0};
 
 class ScMachineTest : public testing::Test {
  protected:
-  // A fault up to its grant: 0, or the access that the thread has to install now.
+  // A fault up to its grant. Result: 0, or the access that the thread has to install now.
   std::uint64_t ask(std::uint32_t node, Access access, std::uint32_t waiter) {
     job.resumed.erase(waiter);
     job.step(node, ScAsk{kBlock, access, kHome, WaiterId{waiter}});
@@ -23,7 +23,7 @@ class ScMachineTest : public testing::Test {
     job.resumed.erase(waiter);
     job.step(node, ScAwait{kBlock, WaiterId{waiter}});
   }
-  // The page comes to a node that nobody is in the way of.
+  // A node gets the page; no other node excludes it.
   void take(std::uint32_t node, Access access) {
     if (ask(node, access, 90) == 0) {
       await(node, 90);
@@ -33,7 +33,7 @@ class ScMachineTest : public testing::Test {
     }
     install(node);
   }
-  // The oldest recall is carried out by who has the page.
+  // The node carries out the oldest recall.
   void yield(std::uint32_t node, bool wrote) {
     ASSERT_FALSE(job.recalls.empty());
     auto [at, recall] = job.recalls.front();
@@ -41,7 +41,7 @@ class ScMachineTest : public testing::Test {
     ASSERT_EQ(at, node);
     job.step(node, ScYielded{recall.block, recall.home, wrote, recall.keeps_copy});
   }
-  // By itself.
+  // Without a recall.
   void give_back(std::uint32_t node, bool wrote) {
     job.step(node, ScYielded{kBlock, kHome, wrote, false, false});
   }
@@ -156,7 +156,7 @@ TEST_F(ScMachineTest, AReturnThatCrossesARecallIsNotItsAnswer) {
   take(1, Access::kWrite);
   EXPECT_EQ(ask(2, Access::kWrite, 1), 0u);
   await(2, 1);
-  job.deliver();  // to the home, whose recall is on its way
+  job.deliver();  // to the home, which sends its recall
   give_back(1, true);
   EXPECT_EQ(ask(1, Access::kWrite, 2), 0u);
   await(1, 2);

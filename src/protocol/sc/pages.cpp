@@ -13,8 +13,8 @@ Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& r
       room_(room),
       copies_(memory.sets[BlockMemory::kScCopies], config.blocks) {}
 
-// The page's lock is not held while the home's answer is awaited: a recall of the same page may
-// have to come first. So each look begins anew.
+// The page's lock is not held while the thread waits for the home's answer: a recall of the same
+// page may have to come first. So each pass looks at the state again.
 Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
   if (room_.is_short()) {
@@ -59,7 +59,7 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   }
 }
 
-// By the region's policy.
+// The home by the region's policy.
 Task<std::uint64_t> Pages::find_home(Strand& s, std::uint64_t block) {
   NodeId known = entries_[block].home();
   if (known != kNoNode) co_return known.value;
@@ -70,7 +70,7 @@ Task<std::uint64_t> Pages::find_home(Strand& s, std::uint64_t block) {
   co_return home;
 }
 
-// Under the lock, which it gives back. What was carried by the grant is here already.
+// Under the page's lock, which it releases. Bytes that the grant carried are here already.
 Task<> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access granted) {
   bool upgrade = entries_[block].state() == BlockState::kClean;
   bool early = mutant(Mutant::kMapBeforeCopy);
@@ -107,8 +107,8 @@ Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
   co_return true;
 }
 
-// Told under the lock: the next thread finds what it asks for not granted here. What the page
-// is afterwards.
+// Under the page's lock, also while it steps ScYielded: so the next thread that takes the lock
+// finds that the page is not granted here. Result: the new state of the page.
 Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
   std::uint64_t block = recall.block.value;
   BlockState was = entries_[block].state();
@@ -123,8 +123,8 @@ Task<BlockState> Pages::give_up(Strand& s, const Recall& recall, bool asked) {
   co_return mutant(Mutant::kYieldKeepsState) ? was : now;
 }
 
-// Out of the view, or protected, before the bytes go home: what a thread stores in between would be
-// lost.
+// The page leaves the view, or is protected, before its bytes go to the home: what a thread stored
+// in between would be lost.
 Task<> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
   BlockState was = entries_[block].state();
   bool written = was == BlockState::kWritten;
@@ -145,17 +145,17 @@ Task<> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
   if (written && !copies_first) co_await write_back(s, block, recall.home);
 }
 
-// Where the home's memory cannot be reached the bytes travel with the message.
+// If the home's memory is not in reach, the message carries the bytes instead.
 Task<> Pages::write_back(Strand& s, std::uint64_t block, NodeId home) {
   bool forgets = mutant(Mutant::kYieldWithoutBytes);
   if (home != config_.self && reaches(home) && !forgets)
     co_await s.perform(StoreHome{home, BlockId{block}});
 }
 
-// ---- without having been asked
+// ---- giving back without a recall
 
-// A block of a region that was freed has no home, and may have come back with its home here, where
-// others store what this node never saw.
+// A block of a freed region has no known home. Its memory may be allocated again with its home
+// here; then it has bytes of other nodes, and must not be given back.
 bool Pages::is_copy(std::uint64_t block) const {
   NodeId home = entries_[block].home();
   return (home != kNoNode && home != config_.self) || mutant(Mutant::kGiveBackHome);
@@ -186,7 +186,7 @@ Task<> Pages::evict_next(Strand& s) {
   if (run.count > 0) co_await give_back(s, run.first, true);
 }
 
-// The holder of the page needs it, or is taking it away.
+// If the lock is held, its holder needs the page or is taking it away: nothing is done.
 Task<bool> Pages::give_back(Strand& s, std::uint64_t block, bool spares) {
   co_await s.pause();
   bool locks = !mutant(Mutant::kGiveBackUnlocked);
@@ -206,8 +206,8 @@ Task<bool> Pages::give_back(Strand& s, std::uint64_t block, bool spares) {
   co_return true;
 }
 
-// A page that was recalled has left its memory here. The memory goes last: the message to a home
-// that cannot be reached is made of it.
+// A recalled page (state kInvalid) may still have memory here. The memory goes last: a message to a
+// home that is not in reach is made from it.
 Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   BlockState was = entries_[block].state();
   BlockState now = was;
@@ -227,7 +227,8 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   co_return now;
 }
 
-// A thread that is to store there waits for no memory while it holds the page's lock.
+// So that the thread that stores the bytes at the home does not wait for memory while it holds the
+// page's lock.
 Task<bool> Pages::home_has_room(Strand& s, std::uint64_t block) {
   NodeId home = entries_[block].home();
   if (home == config_.self || !reaches(home)) co_return true;

@@ -13,33 +13,34 @@ struct PagesConfig {
   std::uint64_t blocks = 0;
 };
 
-// A node's half that touches pages of regions with sequential consistency; what travels in messages
-// is machine.h's. At any moment a page is in the views of any number of nodes that read it, or of
-// one that writes it; the home's memory holds its bytes unless a node may write them.
+// The part of a node that touches pages of regions with sequential consistency; the part that
+// speaks in messages is machine.h. At any moment a page is in the application views of any number
+// of nodes that may read it, or of one node that may write it. The home's memory has its bytes,
+// unless another node may write them.
 //
-// Every public function is an operation of one thread, as Hlrc's are. They share with it the
-// entries of the blocks, whose states mean here: kInvalid, in no view; kClean, to be read;
-// kWritten, to be written.
+// Every public function is an operation of one thread, as Hlrc's are, and uses the same block
+// entries. The states mean here: kInvalid, in no view; kClean, may be read; kWritten, may be
+// written.
 class Pages : BlockLocks {
  public:
-  // `room`: of this node's memory, which these copies share with those of other protocols.
+  // `room`: for copies in this node's memory, shared with other protocols.
   Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room);
   Pages(const Pages&) = delete;
 
-  // Makes the page accessible to a thread that faulted on it, until it is recalled: which may be
-  // before the thread runs again.
+  // Makes the page accessible to a thread that faulted on it, until the page is recalled; that may
+  // be before the thread runs again.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // Carries out a Recall. waits: for the holder of the page's lock, which waits for nobody; else
-  // false where there is one, and nothing is done.
+  // Carries out a Recall. waits: waits for the holder of the page's lock, which itself waits for
+  // nobody. Otherwise, if there is a holder, it does nothing and returns false.
   Task<bool> yield(Strand& s, Recall recall, bool waits);
-  // Gives back this node's copies in the range, and their memory, but for those that are just being
-  // fetched or taken away. Waits for nobody.
+  // Gives back this node's copies in the range, and their memory, except pages whose lock is held.
+  // Waits for nobody.
   Task<> evict(Strand& s, BlockRange range);
-  // The same of the next copy, round the space, unless a thread has only just got it. Under the
+  // The same for the next copy, by a clock hand, unless a thread has only just got it. Under the
   // consistency lock (hlrc.h).
   Task<> evict_next(Strand& s);
 
-  // Pages that have memory here and their home elsewhere.
+  // Number of pages that have memory here and their home on another node. Any thread may call it.
   std::uint64_t copies() const { return copy_count_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,9 +61,9 @@ class Pages : BlockLocks {
   PagesConfig config_;
   const bool* reached_;
   MemoryRoom& room_;
-  BlockSet copies_;  // that may have memory here; of freed regions, too, until they are looked at
+  BlockSet copies_;  // pages that may have memory here; some may be of freed regions
   std::atomic<std::uint64_t> copy_count_{0};
-  std::uint64_t evict_hand_ = 0;  // under the consistency lock
+  std::uint64_t evict_hand_ = 0;  // clock hand; under the consistency lock
 };
 
 }  // namespace sc

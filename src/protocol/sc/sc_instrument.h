@@ -6,7 +6,7 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
-// Every branch of the protocol sc that some seed must take.
+// Coverage marks: branches of the protocol sc. Some random history must take each.
 enum class Mark : std::uint8_t {
   kFaultFindsPagePresent,
   kFaultOutsideRegions,
@@ -47,37 +47,37 @@ enum class Mark : std::uint8_t {
   kCount,
 };
 
-// Planted faults: each breaks one rule of docs/design/sc.md, and the simulator must catch it.
+// Planted faults: each breaks one rule of docs/design/sc.md, and the simulator must find it.
 enum class Mutant : std::uint8_t {
   kNone,
-  kGrantEarly,         // the first of several yields is taken for the last
-  kReadKeepsWriter,    // a reader is served while the writer goes on writing
-  kForgetReader,       // readers beyond what the home can name are forgotten
-  kUpgradeAsAsked,     // "has the bytes" is judged when asked, not when granted
+  kGrantEarly,         // the home grants after the first of several yields
+  kReadKeepsWriter,    // a reader is served while the writer still writes
+  kForgetReader,       // the home forgets readers beyond those that it can name
+  kUpgradeAsAsked,     // "the requester has the bytes" is decided at the request, not at the grant
   kInstallAnyTime,     // a page is recalled between its grant and its installation
-  kForgetRecall,       // ... and the recall that came meanwhile is forgotten
-  kMapBeforeCopy,      // the application sees the page before its bytes are here
-  kYieldBeforeZap,     // the home hears of a yield before the page has left the view
-  kYieldUnlocked,      // a page is taken away while it is installed
-  kYieldKeepsState,    // what was taken away is shown again
+  kForgetRecall,       // a recall between grant and installation is forgotten
+  kMapBeforeCopy,      // the application view gets the page before its bytes are here
+  kYieldBeforeZap,     // the home gets a yield before the page has left the view
+  kYieldUnlocked,      // a page is taken away without its lock, while it is installed
+  kYieldKeepsState,    // a page keeps its state after a yield, and returns to the view
   kCopyBeforeZap,      // the bytes go home before the page leaves the view
-  kCopyBeforeProtect,  // ... before it is protected, where a copy stays
-  kKeepUnprotected,    // a copy that stays may still be written
-  kYieldWithoutBytes,  // what was written does not go home
-  kBytesAfterGrant,    // bytes that come with a yield are stored after the next is granted
-  kGiveBackAsked,      // a page is given back that this node has asked for
-  kGiveBackHome,       // ... whose home is here, or that is in no region any more
-  kGiveBackUnlocked,   // ... while it is installed
-  kPunchBeforeCopy,    // its memory goes before its bytes are at the home
-  kForgetReturn,       // the home goes on counting who gave a page back by itself
-  kReturnAnswers,      // ... takes that for the answer to its recall
-  kDropOnce,           // pages of a freed region come home after the home has forgotten them
+  kCopyBeforeProtect,  // the bytes go home before a copy that stays is protected
+  kKeepUnprotected,    // a copy that stays is not protected
+  kYieldWithoutBytes,  // written bytes do not go home
+  kBytesAfterGrant,    // the bytes of a yield are stored after the next grant
+  kGiveBackAsked,      // a page is given back although this node has asked for it
+  kGiveBackHome,       // a page is given back whose home is here, or which is in no region
+  kGiveBackUnlocked,   // a page is given back without its lock, while it is installed
+  kPunchBeforeCopy,    // the memory of a page is punched before its bytes are at the home
+  kForgetReturn,       // the home forgets that a node has given a page back
+  kReturnAnswers,      // the home takes a page given back for the answer to its recall
+  kDropOnce,           // a freed region is dropped once, and pages go home after that
   kCount,
 };
 
 #ifdef TERRANE_INSTRUMENTED
 using Instrumentation = InstrumentationOf<Mark, Mutant>;
-// Of the calling thread: each simulation runs on one.
+// One for each thread: a simulation runs on one thread.
 inline thread_local Instrumentation instrumentation;
 
 inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }

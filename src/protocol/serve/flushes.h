@@ -8,23 +8,24 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// A thread's differences that are on their way to homes: messages that are not answered yet, and
+// A thread's differences that are on their way to homes: messages without an answer yet, and
 // differences that homes have passed on. By any thread.
 class FlushesUnderWay {
  public:
   void add() { sent_.fetch_add(1); }
-  // Takes in an answer. False: nothing is on its way that it could answer.
+  // Takes in an answer. False: no message is on its way that it could answer.
   bool answered(const wire::Flush& answer) {
     bool was_passed = answer.was_passed != 0;
     if (!was_passed && sent_.load() == 0) return false;
-    // What was passed on may be answered before the answer that tells of it.
+    // The answer for a passed difference may come before the answer which says that it was passed
+    // on.
     if (!mutant(Mutant::kPassOnUnawaited))
       passed_.fetch_add(static_cast<std::int32_t>(answer.passed) - (was_passed ? 1 : 0));
     if (!was_passed) sent_.fetch_sub(1);
     return true;
   }
   std::uint32_t unanswered() const { return sent_.load(std::memory_order_relaxed); }
-  bool over() const { return sent_.load() == 0 && passed_.load() == 0; }  // in this order
+  bool over() const { return sent_.load() == 0 && passed_.load() == 0; }  // loaded in this order
   void clear() {
     sent_.store(0);
     passed_.store(0);

@@ -1,5 +1,5 @@
-// What a node sends unasked: blocks that it promised, with a departure, an arrival or a grant; and
-// what it passes on of others' pushes.
+// What a node sends without a request for it: its blocks, with a barrier exit, an arrival or a
+// grant; and pushes of other nodes that it passes on.
 #include <algorithm>
 
 #include "protocol/serve/server.h"
@@ -7,8 +7,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The threads that push, and the one that serves messages, look at what was sent. None of them
-// stops at a step while it holds that.
+// The lock of sent_, for the threads that push and the one that serves messages. None of them stops
+// at a step while it holds the lock.
 Task<> Server::hold_sent(Strand& s) {
   std::uint32_t seen = 0;
   if (sent_held_.compare_exchange_strong(seen, 1)) co_return;
@@ -57,7 +57,7 @@ Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
   co_await spread(s, part);
 }
 
-// To the first readers, each with those to which it passes the push on.
+// Sends the part to the first readers, each with those to which it passes the push on.
 Task<> Server::spread(Strand& s, const PushPart& part) {
   if (config_.clusters != nullptr && config_.clusters->count() > 1) {
     auto branches = branches_of(*config_.clusters, config_.self, part.further, config_.push_arity);
@@ -81,7 +81,8 @@ bool Server::is_sound(const PushPart& part) const {
          std::all_of(part.further.begin(), part.further.end(), is_peer);
 }
 
-// Passed on first, whether this node waits for it or not: others are further away.
+// Passes the push on first, whether or not this node waits for it: the other nodes are further
+// away.
 Task<bool> Server::take_push(Strand& s, NodeId from, Bytes message) {
   Bytes rest = message;
   PushPart part;

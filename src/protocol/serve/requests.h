@@ -2,15 +2,15 @@
 
 #include "protocol/steps/step_kinds.h"
 
-// What a node whose home cannot be reached asks it, as messages, and what the answers mean to the
-// step that waits for them.
+// The requests that a node sends to a home whose memory it cannot reach, as messages, and what the
+// answers mean to the step that waits for them.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// wire::PageFetch::how.
+// Bits of wire::PageFetch::how.
 inline constexpr std::uint8_t kFollows = 1;
 inline constexpr std::uint8_t kMayTake = 2;
-inline constexpr std::uint8_t kAgain = 4;  // the high half: of how many blocks, - 1
+inline constexpr std::uint8_t kAgain = 4;  // the high half: for how many blocks, - 1
 inline constexpr std::uint8_t written(const FetchWish& wish) {
   std::uint32_t again = wish.again == 0 ? 0 : kAgain | (wish.again - 1) << 4;
   return static_cast<std::uint8_t>(again | (wish.follows ? kFollows : 0) |
@@ -22,7 +22,7 @@ inline constexpr FetchWish wish_of(std::uint8_t how) {
           .again = how & kAgain ? (how >> 4 & 15u) + 1 : 0};
 }
 
-// Of a Fetch or PostFetch.
+// The request of a Fetch or PostFetch.
 template <typename Kind>
 wire::PageFetch request_of(const Kind& step, WaiterId waiter) requires requires {
   step.wish;

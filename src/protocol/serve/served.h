@@ -5,23 +5,23 @@
 
 #include "protocol/steps/effects.h"
 
-// What a home answers to those that cannot reach its memory, block by block, by its word: they ask
-// the thread that serves messages there. It does that as an operation does its steps: other
+// What a home answers to nodes that cannot reach its memory, block by block, by the home's word.
+// They ask the thread that serves messages there. It works in steps, as an operation does: other
 // threads act between any two of them.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Whether the home with this word sends a requester to `home`.
+// Whether the word says that the block's home has moved to `home`, which has to be asked.
 inline constexpr bool moved_to(std::uint32_t word, NodeId home) {
   return word & kMoved && !(word & kComing) && home_in(word) == home;
 }
 
 struct FetchAnswer {
   enum class What : std::uint8_t {
-    kCopy,       // the bytes; and the word once more: it must not have moved meanwhile (stayed)
+    kCopy,       // the bytes, if the word, loaded again, shows that the home stayed (stayed_here)
     kOwn,        // the same, after a swap to `word`; the reader is the home from then on
-    kElsewhere,  // `home` is to be asked
-    kNotYet,     // the block is just coming here
+    kElsewhere,  // the requester has to ask `home`
+    kNotYet,     // the home is just moving here
   };
   What what;
   NodeId home{};
@@ -53,8 +53,8 @@ inline bool stayed_here(std::uint32_t before, std::uint32_t now) {
   return !(now & kMoved) && (now & kTimes) == (before & kTimes);
 }
 
-// Of a block that was promised: what has moved, or what one of the readers may take, they have to
-// ask for.
+// For a block that is pushed: if it has moved, or one of the readers may take its home, the readers
+// have to ask for it.
 inline FetchAnswer answer_news(std::uint32_t word, std::span<const NodeId> readers) {
   bool gone = word & (kMoved | kComing) && !mutant(Mutant::kNewsOfFormerHome);
   bool armed = word & kOffered && word & kArmed;
@@ -67,16 +67,16 @@ inline FetchAnswer answer_news(std::uint32_t word, std::span<const NodeId> reade
 struct FlushAnswer {
   enum class What : std::uint8_t {
     kApply,
-    kEndOffer,  // by a swap to `word`, then once more
+    kEndOffer,  // by a swap to `word`, then look again
     kPassOn,    // to `home`, which has the block now
-    kSendBack,  // the block is just coming here: to who sent it here, who looks once more
+    kSendBack,  // the home is just moving here: to the sender `home`, which looks again
   };
   What what;
   NodeId home{};
   std::uint32_t word = 0;
 };
 
-// Of a difference of `origin`; `via`: the home that sent it on to here, or kNoNode.
+// For a difference of `origin`. `via`: the former home that sent it on to this node, or kNoNode.
 inline FlushAnswer answer_flush(std::uint32_t word, NodeId origin, NodeId via) {
   using enum FlushAnswer::What;
   if (word & kMoved && !mutant(Mutant::kApplyAtFormerHome)) {

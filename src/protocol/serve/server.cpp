@@ -1,5 +1,5 @@
-// Requests of nodes that cannot reach this node's memory: fetches, owners, atomic operations, and
-// the differences of their releases.
+// Requests of nodes that cannot reach this node's memory: fetches, questions for owners, atomic
+// operations, and the differences of their releases.
 #include "protocol/serve/server.h"
 
 #include <algorithm>
@@ -84,7 +84,8 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
   co_return true;
 }
 
-// The first blocks' bytes to `out`, as far as the answers to their words allow and are alike.
+// Copies the first blocks' bytes to `out`, as long as their words allow it and have the same
+// answer.
 Task<Server::Collected> Server::collect(Strand& s, BlockRange run, Readers readers,
                                         std::byte* out) {
   Collected got{.ask = config_.self};
@@ -96,8 +97,9 @@ Task<Server::Collected> Server::collect(Strand& s, BlockRange run, Readers reade
   co_return got;
 }
 
-// What a reader that reaches our memory does, in the same order: the word, the wish, the bytes, and
-// the word once more. False: the block is not here, or is not as those before.
+// Does the same as a reader that reaches this node's memory, in the same order: load the word, set
+// "wanted", copy the bytes, load the word again. False: the block is not here, or its answer
+// differs from that for the blocks before.
 Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& readers,
                                  std::byte* out, Collected& got) {
   using enum FetchAnswer::What;
@@ -108,7 +110,7 @@ Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& 
     FetchAnswer answer =
         readers.asked ? answer_fetch(word, readers.nodes[0], readers.follows, readers.may_take)
                       : answer_news(word, readers.nodes);
-    // A subscription outlives its region. The word of a block that was freed is that of a home.
+    // A subscription outlives its region. The word of a freed block looks like that of a home.
     bool freed = !readers.asked && !may_be_home(block);
     if (freed && !mutant(Mutant::kPushesFreed)) co_return false;
     bool own = answer.what == kOwn;
@@ -136,7 +138,7 @@ Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& 
   }
 }
 
-// How many of the blocks are at `home` now, the first of which is, or is just coming here.
+// How many of the blocks have moved to `home`. The first one has, or is just moving here.
 Task<std::uint64_t> Server::moved_together(Strand& s, BlockRange run, NodeId home) {
   std::uint64_t count = 1;
   while (count < run.count && home != config_.self) {
@@ -178,7 +180,7 @@ bool Server::is_sound(const wire::FlushedBlock& block, std::size_t left) const {
          block.via != config_.self.value;
 }
 
-// Counted as storing at a home, for the threads of this node that offer homes to others.
+// Counts as storing at a home, for the threads of this node that offer homes to other nodes.
 Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
   wire::Flush flush;
   if (!wire::take(message, flush) || flush.origin >= config_.nodes ||
@@ -204,7 +206,8 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
   co_return co_await s.perform(SendMessage{NodeId{flush.origin}, bytes_of(answer)});
 }
 
-// The difference of one block, here or, by another message, where the block has moved.
+// Stores the difference of one block here or, if the block has moved, sends it on in another
+// message.
 Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block,
                          Bytes diff) {
   using enum FlushAnswer::What;
@@ -232,7 +235,7 @@ Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock
   }
 }
 
-// As a difference (apply), but the requester goes itself where the block has moved.
+// As apply(), but if the block has moved, the requester asks the other node itself.
 Task<bool> Server::atomic(Strand& s, NodeId from, Bytes message) {
   using enum FlushAnswer::What;
   wire::AtomicRequest request;

@@ -17,20 +17,20 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 struct ServerConfig {
   NodeId self;
-  const BlockEntry* entries = nullptr;  // of this node; nullptr: as if it were every block's home
-  const Clusters* clusters = nullptr;   // nullptr: all nodes are in one
+  const BlockEntry* entries = nullptr;  // of this node; nullptr: it may be every block's home
+  const Clusters* clusters = nullptr;   // nullptr: all nodes are in one cluster
   std::uint32_t nodes = 1;
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;
-  std::uint32_t push_arity = kPushArity;    // nodes to which a push goes from one
-  std::size_t most_sent = kMostSentPushes;  // blocks of which it is known what went last ...
-  std::uint32_t sent_whole = kWholePushes;  // ... and how often they go whole, at least
+  std::uint32_t push_arity = kPushArity;    // nodes to which one node sends or passes on a push
+  std::size_t most_sent = kMostSentPushes;  // blocks whose last push is remembered ...
+  std::uint32_t sent_whole = kWholePushes;  // ... and how often each is sent whole, at least
 };
 
-// What a node does for others that cannot reach its memory: answers their requests, applies their
-// differences, pushes blocks to them and passes pushes on. Coroutines that stop at each one-sided
-// step, as operations do; but they wait for nobody, except for moments of threads of this node.
-// Owns what the node knows of the blocks that it pushed.
+// Serves nodes that cannot reach this node's memory: answers their requests, applies their
+// differences, pushes blocks to them and passes pushes on. The functions are coroutines that stop
+// at each one-sided step, as operations do. They wait for no node, only for moments in which
+// threads of this node hold a lock. Owns what the node knows of the blocks that it pushed.
 class Server {
  public:
   static constexpr std::uint32_t kMaxRun = 16;
@@ -41,32 +41,33 @@ class Server {
         sent_(config.block_bytes, config.most_sent, config.sent_whole) {}
   Server(const Server&) = delete;
 
-  // Whether a message is for serve().
+  // Whether serve() handles this message.
   static bool serves(Bytes message);
-  // Does what the message asks for. `message`: the caller's until the end. False: it is malformed.
-  // Messages are served one at a time, in the order of each sender.
+  // Does what the message asks for. `message`: owned by the caller until the operation ends. False:
+  // it is malformed. Messages are served one at a time, in the order of each sender.
   Task<bool> serve(Strand& s, NodeId from, Bytes message);
 
-  // Appends to a grant for `to` our block (wire::GrantedBlock), or to an arrival what was promised.
+  // Appends this node's block (wire::GrantedBlock) to a lock's grant for `to` or, if `to` has
+  // subscribed to it, to an arrival.
   Task<> grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std::byte>& grant);
-  // Sends the run to readers that take it by kTakeNews of departure `number`. whole: also what is
-  // as it was sent before. By any thread.
+  // Pushes the run to the readers for barrier exit `number`. whole: also the bytes of blocks that
+  // have not changed since the last push. By any thread.
   Task<> push(Strand& s, BlockRange run, std::span<const NodeId> readers, std::uint32_t number,
               bool whole);
 
  private:
-  // For whom blocks are collected: one that asks, or several that do not.
+  // The readers for which blocks are collected: one that asks, or several that have subscribed.
   struct Readers {
     std::span<const NodeId> nodes;
     bool asked = false;
     bool follows = false;
     bool may_take = false;
   };
-  // The first blocks of a run that are here; of none, the node to ask.
+  // The first blocks of a run that are here; if none, the node to ask.
   struct Collected {
     std::uint64_t count = 0;
-    std::uint32_t tracked = 0;  // a bit for each
-    bool own = false;           // the reader's from now on
+    std::uint32_t tracked = 0;  // a bit for each that is tracked
+    bool own = false;           // the reader is their home from now on
     NodeId ask;
   };
 

@@ -6,18 +6,18 @@
 
 namespace terrane::protocol {
 
-// An atomic operation on an aligned word of 4 or 8 bytes, which is done in its home's memory.
+// An atomic operation on an aligned word of 4 or 8 bytes. It is done in the home's memory.
 enum class AtomicKind : std::uint8_t { kLoad, kStore, kAdd, kAnd, kOr, kXor, kCompareSwap };
 
 struct AtomicOp {
   AtomicKind kind = AtomicKind::kLoad;
   std::uint8_t size = 8;
-  std::uint32_t offset = 0;    // in its block
-  std::uint64_t operand = 0;   // what is stored, added, ...
-  std::uint64_t expected = 0;  // kCompareSwap
+  std::uint32_t offset = 0;    // of the word, in its block, in bytes
+  std::uint64_t operand = 0;   // the value to store, to add, and so on
+  std::uint64_t expected = 0;  // kCompareSwap only
 };
 
-// What the word is after the operation, if it was `before`.
+// The word after the operation, if it was `before`.
 constexpr std::uint64_t after(const AtomicOp& op, std::uint64_t before) {
   switch (op.kind) {
     case AtomicKind::kLoad:
@@ -38,7 +38,8 @@ constexpr std::uint64_t after(const AtomicOp& op, std::uint64_t before) {
   return before;
 }
 
-// Does it on a word of that type, by the machine's own atomics; what the word was.
+// Performs the operation on the word, by the machine's own atomic operations. Returns the word
+// before it.
 template <typename Word>
 std::uint64_t perform(const AtomicOp& op, std::byte* block) {
   std::atomic_ref<Word> word(*reinterpret_cast<Word*>(block + op.offset));
@@ -68,7 +69,8 @@ inline std::uint64_t perform(const AtomicOp& op, std::byte* block) {
   return op.size == 4 ? perform<std::uint32_t>(op, block) : perform<std::uint64_t>(op, block);
 }
 
-// Whether it lies in a block of that size, aligned; for what comes from the network.
+// Whether the word is aligned and lies in a block of that size; a check of messages from the
+// network.
 constexpr bool is_valid(const AtomicOp& op, std::uint64_t block_bytes) {
   return op.kind <= AtomicKind::kCompareSwap && (op.size == 4 || op.size == 8) &&
          op.offset % op.size == 0 && op.offset < block_bytes && op.size <= block_bytes - op.offset;

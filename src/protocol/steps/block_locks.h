@@ -6,7 +6,7 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The locks of a node's blocks, for operations; the entries are the host's.
+// The locks of a node's blocks, for operations. The host owns the entries.
 class BlockLocks {
  protected:
   explicit BlockLocks(BlockEntry* entries) : entries_(entries) {}

@@ -10,25 +10,26 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// The memory that a node's protocol works in; zeroed, owned by the host.
+// The memory that a node's protocol works in. Zeroed; the host owns it.
 struct BlockMemory {
   static constexpr int kSets = 10;
   static constexpr int kScCopies = 8;  // the set of sc::Pages
 
-  BlockEntry* entries = nullptr;     // one a block
+  BlockEntry* entries = nullptr;     // the number of sc::Pages' set
   BlockSet::Word* sets[kSets] = {};  // BlockSet::words_needed(blocks) each
-  // How many frames and twins the host keeps now; nullptr: as if none.
+  // How many frames and twins the host keeps now; nullptr: counted as 0.
   const std::atomic<std::uint64_t>* used = nullptr;
-  const bool* reached = nullptr;  // by node: its memory can be reached; nullptr: everyone's can
+  const bool* reached = nullptr;  // by node: is its memory in reach; nullptr: every node's is
 };
 
-// What a fault answers: the block is accessible; the address is in no region; memory is short.
+// The result of a fault. kDone: the block is accessible; kForeign: the address is in no region;
+// kNoMemory: there is no memory for it.
 enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
 
-// The memory that pages of all protocols at a node share, and how a fault asks for some of it.
+// The room for copies, which the pages of all protocols of a node share.
 class MemoryRoom {
  public:
-  // Whether there is less room than a fault wants to find.
+  // Whether a fault should call make_room() first.
   virtual bool is_short() const = 0;
   // Gives back copies until there is room. A part of the strand's operation.
   virtual Task<> make_room(Strand& s) = 0;

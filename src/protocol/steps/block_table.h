@@ -9,26 +9,26 @@
 
 namespace terrane::protocol {
 
-// Where a block stands at this node (design: docs/design/architecture.md).
+// The state of a block at this node (docs/design/coherence.md).
 enum class BlockState : std::uint32_t {
   kInvalid = 0,  // not in the application view
-  kClean = 1,    // a copy; with write detection by scan it may be written, the scan will tell
-  kWritten = 2,  // a copy with a twin, written since the last release (write detection by fault)
+  kClean = 1,    // a copy; with detection by scan it may be written, and the next scan finds out
+  kWritten = 2,  // a copy with a twin, written since the last release (detection by fault)
   kHome = 3,     // this node is its home, and it is in the application view
 };
 
-// One block's entry: the state word, which is also the block's lock (BUSY), and its home once
-// known. Zeroed memory is an empty table. Only the holder of BUSY changes an entry, but
-// for what says otherwise.
+// A block's entry: the state word, which is also the block's lock (BUSY); its home, if known; the
+// policy of its region. Zeroed memory is an empty table. Only the holder of BUSY changes an entry,
+// except where a comment says otherwise.
 class BlockEntry {
  public:
   static constexpr std::uint32_t kBusy = 4;
-  static constexpr std::uint32_t kWaited = 8;  // somebody sleeps on the word
+  static constexpr std::uint32_t kWaited = 8;  // a thread sleeps on the word
   static constexpr std::uint32_t kMostDirectory = 31;
 
   std::atomic<std::uint32_t>& word() { return word_; }
 
-  // Takes the lock, or leaves in `seen` the value to wait on.
+  // Takes the lock, or stores in `seen` the value to wait on.
   bool try_lock(std::uint32_t& seen) {
     seen = word_.load(std::memory_order_relaxed);
     while (!(seen & kBusy)) {
@@ -41,7 +41,7 @@ class BlockEntry {
     }
     return false;
   }
-  // Takes the lock if it is free; leaves no trace otherwise.
+  // Takes the lock if it is free; changes nothing otherwise.
   bool try_lock_now() {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     return !(seen & kBusy) &&
@@ -50,36 +50,36 @@ class BlockEntry {
   BlockState state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_relaxed) & 3);
   }
-  // For a thread without the lock: what the last holder changed is seen with the state.
+  // For a thread without the lock: it sees what the last holder changed before it set the state.
   BlockState settled_state() const {
     return static_cast<BlockState>(word_.load(std::memory_order_acquire) & 3);
   }
   bool busy() const { return word_.load(std::memory_order_relaxed) & kBusy; }
-  // Gives the lock back with a new state; true when somebody sleeps and has to be woken.
+  // Releases the lock with a new state; true if a thread sleeps on the word and has to be woken.
   bool unlock(BlockState state) {
     return word_.exchange(static_cast<std::uint32_t>(state), std::memory_order_release) & kWaited;
   }
 
   NodeId home() const { return NodeId{(home_bits() & kHome) - 1}; }  // kNoNode: not known
-  // movable: at the home, whether it may be given to another node.
+  // movable: on the entry of the home: the home may be given to another node.
   void set_home(NodeId home, bool movable = false) {
     if (home != this->home()) version.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
   }
-  // Its region was freed, and this node has not learned of a home since.
+  // The block's region was freed, and this node has not learned a new home since.
   void mark_dropped() {
     version.store(0, std::memory_order_relaxed);
     set_bits((home_bits() & kPolicy) | kDropped);
   }
-  // Whether `self`, which has this entry, may be the home: it knows so, or the region's policy says
-  // so, which it has had no reason to look up.
+  // Whether the owner of this entry, node `self`, may be the block's home: it knows that it is, or
+  // the region's policy may say so, which it has had no reason to look up.
   bool may_be_home(NodeId self) const {
     return home() == self || (home() == kNoNode && !(home_bits() & kDropped));
   }
   bool movable() const { return home_bits() & kMovable; }
 
-  // What the block's region wants, once it is known; the default before. directory: who keeps the
-  // owners of its blocks (found_region.h), at most kMostDirectory.
+  // The policy of the block's region, once it is known; defaults before. directory: which nodes
+  // keep the owners of its blocks (found_region.h), at most kMostDirectory.
   void set_policy(wire::Protocol protocol, wire::Propagation propagation, std::uint32_t directory) {
     set_bits((home_bits() & ~kPolicy) | static_cast<std::uint32_t>(propagation) << kPropagationAt |
              directory << kDirectoryAt | (protocol == wire::Protocol::kErc ? kEager : 0));
@@ -93,8 +93,8 @@ class BlockEntry {
   bool eager() const { return home_bits() & kEager; }
   std::uint32_t directory() const { return (home_bits() & kDirectory) >> kDirectoryAt; }
 
-  // The version of the news of its home (sent_pushes.h) that a copy is, but for what this node
-  // wrote since and has not brought home; 0: of none.
+  // The version of its home's push (sent_pushes.h) whose bytes this copy has, apart from local
+  // writes that are not flushed; 0: none.
   std::atomic<std::uint32_t> version{0};
 
  private:
@@ -108,10 +108,10 @@ class BlockEntry {
   static constexpr std::uint32_t kDirectoryAt = 22;
   static constexpr std::uint32_t kDirectory = kMostDirectory << kDirectoryAt;
   static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt | kDirectory;
-  static constexpr std::uint32_t kHome = (1u << kDirectoryAt) - 1;  // a node + 1
+  static constexpr std::uint32_t kHome = (1u << kDirectoryAt) - 1;  // 1 + the number of the node
 
   std::atomic<std::uint32_t> word_{0};
-  std::atomic<std::uint32_t> home_{0};  // also looked at without the lock, for a guess
+  std::atomic<std::uint32_t> home_{0};  // other threads may load it without the lock, as a guess
 };
 
 }  // namespace terrane::protocol

@@ -9,7 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Clusters::Clusters(std::uint32_t nodes, const std::uint32_t* hosts, const std::uint32_t* clusters)
     : places_(nodes) {
-  std::vector<std::uint32_t> numbers;  // of the caller's, in the order of their first nodes
+  std::vector<std::uint32_t> numbers;  // the caller's, in the order of their first nodes
   for (std::uint32_t node = 0; node < nodes; ++node) {
     std::uint32_t number = clusters == nullptr ? 0 : clusters[node];
     auto at = std::find(numbers.begin(), numbers.end(), number);

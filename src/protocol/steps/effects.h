@@ -26,27 +26,27 @@ using WaiterId =
     Id<struct WaiterTag, std::uint32_t>;  // an operation of this node, for as long as it runs
 inline constexpr WaiterId kNobody{~0u};
 
-// ---- What the node's machine (core.h) is told, and what it answers
-// --------------------------------------------------
+// ---- What the core (core.h) is given, and what it answers
 
-// A node's activity (Hlrc) when it asks for a token; this: something was just under way.
+// In place of a node's activity (Hlrc) at its request for a token: a flush, an acquire or a drop
+// was just under way.
 inline constexpr std::uint64_t kUnsettled = ~0ull;
 
 struct LockAcquire {
   LockId lock;
   WaiterId waiter;
   std::uint64_t activity = kUnsettled;
-};  // resumed as holder; payload: as Acquired says
+};  // resumed as the holder; payload: see Acquired
 struct LockTry {
   LockId lock;
   WaiterId waiter;
   std::uint64_t activity = kUnsettled;
-};  // the same, if nobody holds the lock or is in line for it; else resumed with Acquired::kBusy
+};  // the same if no node holds the lock or waits for it; else resumed with Acquired::kBusy
 struct LockHandOff {
   LockId lock;
   WaiterId waiter;
-  bool lazily = false;         // the release may be left until the token leaves the node ...
-  std::uint64_t releases = 0;  // ... and this node had begun so many before
+  bool lazily = false;         // the release may wait until the token leaves the node
+  std::uint64_t releases = 0;  // lazily: so many releases had begun on this node before
   std::uint32_t extends = 0;   // lazily: so often also while another node waits for the token
 };                             // resumed at once with a HandOff
 struct LockEndTurn {
@@ -69,15 +69,14 @@ enum class CountOp : std::uint8_t {
   kXor,
   kMin,
   kMax,
-  kTicket,        // so many tickets (operand), of which the last is the result
-  kTicketIfFree,  // only if the count, with the change's `room`, has reached them; else 0
-  kSignal,        // the count goes up by one, if there is a ticket that it has not reached
-  kSignalAll,     // ... up to the last ticket
-  kReset,         // the count begins again with this value and no tickets
-  kFree,          // no change; the result is by how much the count, and the operand, exceed its
-                  // tickets
-  kArrive,        // one more has come of those that meet, as many each round as there are tickets.
-                  // The result is what the count is when this round is complete; 0: no tickets
+  kTicket,        // takes `operand` tickets; the result is the last of them
+  kTicketIfFree,  // the same if count + `room` has reached them; else nothing, result 0
+  kSignal,        // adds 1 to the count, if there is a ticket that it has not reached
+  kSignalAll,     // sets the count to the last ticket
+  kReset,         // sets the count to the operand, and the tickets to 0
+  kFree,          // changes nothing; result: count + operand - tickets
+  kArrive,  // adds 1 to the count: a thread arrives at a rendezvous of `tickets` threads a round.
+            // Result: the count when this round is complete; 0: no tickets
 };
 struct CountChange {
   LockId count;
@@ -85,19 +84,22 @@ struct CountChange {
   std::int64_t operand;
   WaiterId waiter;
   std::int64_t room = 0;
-};  // by the holder of its token. Resumed at once: what the count was, or as the operation says
+};  // by the holder of the count's token; resumed at once with the count before, or as the
+    // operation says
 struct CountAwait {
   LockId count;
   std::int64_t until;
   WaiterId waiter;
-};  // by the holder. Resumed at once: 1 when the count has reached it; 0: a CountSleep must come
-// How a sleeper was woken: by a thread of its node; not at all; or by one of another node: then the
-// answer is a notice set, or the count's token brings blocks as well, which are wanted.
+};  // by the holder; resumed at once: 1: the count has reached `until`; 0: a CountSleep must come
+// How a sleeper was woken. kHere: by a thread of its node. kExpired: it was not woken. kElsewhere:
+// by a thread of another node; the payload is a notice set. kTokenHasMore: the same without a
+// payload; the count's token carries the notices and wanted blocks.
 enum class Woken : std::uint8_t { kHere, kExpired, kElsewhere, kTokenHasMore };
 struct CountSleep {
   WaiterId waiter;
   bool may_expire = false;
-};  // resumed with Woken when the count has reached it. may_expire: the host may step a CountExpire
+};  // resumed with a Woken when the count has reached it. may_expire: the host may step a
+    // CountExpire
 struct CountExpire {
   WaiterId waiter;
 };  // the sleeper is resumed with kExpired, unless it was woken; a CountGiveUp must come
@@ -105,58 +107,61 @@ struct CountGiveUp {
   LockId count;
   std::int64_t tickets;
   WaiterId waiter;
-};  // by the holder, after a CountExpire. Resumed at once: 1, and these tickets, the sleeper's last
-    // ones, are no more; 0: the sleeper has been woken, and a CountSleep must come
+};  // by the holder, after a CountExpire; resumed at once: 1: the sleeper's last tickets, so many,
+    // are given back; 0: the sleeper has been woken, and a CountSleep must come
 struct BarrierEnter {
   BarrierId barrier;
   std::uint32_t threads_here;
   WaiterId waiter;
   Contribution contribution{};
-};  // resumed: a BarrierRole; payload of those that left: what was reduced
+};  // resumed with a BarrierRole; payload for those that left: the reduced values
 struct BarrierGather {
   BarrierId barrier;
   std::uint32_t threads_here;
   bool all_nodes;
   WaiterId waiter;
-};  // by the thread of node 0 that will be the last to enter the barrier, before it enters: resumed
-    // when all other threads here wait in it and, with all_nodes, all other nodes have arrived by
-    // messages. Resumed: how many departures' notices this node has learned or, with all_nodes, how
-    // many departures have come; payload: with all_nodes, the notice set of the other nodes
+};  // by a thread of node 0, before it enters the barrier as its last thread. Resumed when all
+    // other threads here wait in the barrier and, with all_nodes, all other nodes have arrived by
+    // messages. Value: without all_nodes, of how many barrier exits this node has learned the
+    // notices; with it, how many exits have come. Payload with all_nodes: the notice set of the
+    // other nodes
 struct BarrierTold {
   BarrierId barrier;
   WaiterId waiter;
   bool broadcasts = false;
-};  // after the node's release; resumed at once: 0 if this node has to tell the others something,
-    // or one of them has told it something already; else how many departures' notices it learned, +
-    // 1. broadcasts: what the last one here broadcasts, this node tells the others in memory
+};  // after the node's release; resumed at once. 0: this node has something to report to the
+    // others, or one of them has reported something; else 1 + the number of exits whose notices it
+    // has learned. broadcasts: this node sends the others in memory what its last thread here
+    // broadcasts
 struct BarrierArrive {
   BarrierId barrier;
   WaiterId waiter;
   bool acquired = true;
   const std::vector<std::uint64_t>* with_arrival = nullptr;
-};  // the last one here, after the flush; acquired: since it arrived before, this node acquired, or
-    // dropped copies, by other ways than departures; along: blocks of ours that the other one of
-    // two nodes was promised. Resumed: the departure's number and, beside it, kContributionsDiffer,
-    // kArrivalTaken, kCameWithArrival; payload: a notice set, or if it came as of
-    // Acquired::kWithBlocks
+};  // by the last thread here, after the flush. acquired: since its last arrival the node acquired,
+    // or dropped copies, by other ways than barrier exits. with_arrival: blocks of ours to which
+    // the other one of two nodes subscribed. Resumed with the exit's number and the flags
+    // kContributionsDiffer, kArrivalTaken, kCameWithArrival; payload: a notice set or, if the last
+    // flag is set, as for Acquired::kWithBlocks
 struct BarrierResult {
   BarrierId barrier;
   WaiterId waiter;
-};  // by the last one here, after the departure. Resumed at once; payload: what was reduced
+};  // by the last thread here, after the barrier exit; resumed at once; payload: the reduced values
 struct BarrierLeave {
   BarrierId barrier;
   Bytes told{};
-};  // resumes those that wait here; told: what was broadcast in memory
+};  // resumes the threads that wait here; `told`: what was broadcast in memory
 struct CloseInterval {
   const std::vector<BlockRange>* notices;
-};  // a release's notices, flushed; none: no interval
+};  // by a release that has notices, after its differences have arrived at the homes
 struct Learn {
   Bytes notices;
   bool everyone;
   LockId lock{};
   const std::vector<wire::WantedBlock>* wanted = nullptr;
-};  // a set whose invalidations are done; everyone: a barrier told all nodes; wanted: it came with
-    // this lock, which the waiter holds, and the next request for it names these blocks
+};  // a notice set that was applied: its invalidations are done. everyone: it came with a barrier
+    // exit, so all nodes learn it. wanted: the set came with this lock, which the waiter holds; the
+    // node's next request for the lock names these blocks
 struct RegionAllocate {
   std::uint64_t blocks;
   std::uint64_t bytes;
@@ -168,11 +173,12 @@ struct RegionAllocate {
 struct RegionFind {
   BlockId block;
   WaiterId waiter;
-};  // resumed with the block's home, or one of kHome..., and the policy (region_table.h: found)
+};  // resumed with the block's home, or kHomeFirstTouch or kHomeNowhere, and the policy
+    // (region_table.h: found)
 struct RegionExtent {
   BlockId block;
   WaiterId waiter;
-};  // resumed with how many blocks of the same allocation begin here, 0 when it is not known here
+};  // resumed with the number of blocks of the same allocation from this one on; 0: not known here
 struct RegionFree {
   BlockId first;
   WaiterId waiter;
@@ -181,18 +187,17 @@ struct RegionDropped {
   RegionId region;
   BlockRange blocks;
 };  // the Drop effect was carried out
-// Pages with sequential consistency (sc/machine.h). The first is for the holder of the block's
-// lock.
+// Pages with sequential consistency (sc/machine.h). ScAsk is for the holder of the block's lock.
 struct ScAsk {
   BlockId block;
   Access access;
   NodeId home;
   WaiterId waiter;
-};  // resumed at once: what was granted (an Access), which the waiter installs now; or 0
+};  // resumed at once: the Access that was granted, which the waiter installs now; or 0
 struct ScAwait {
   BlockId block;
   WaiterId waiter;
-};  // resumed when what this node asked for was granted
+};  // resumed when the node's request for the block was granted
 struct ScInstalled {
   BlockId block;
 };
@@ -202,17 +207,18 @@ struct ScYielded {
   bool wrote;
   bool keeps_copy;
   bool asked = true;
-};  // a Recall was carried out; not asked: the node gives the page back by itself
+};  // a Recall was carried out; asked is false: the node gives the page back without a Recall
 struct ScGiveBack {
   BlockId block;
   bool spares;
   WaiterId waiter;
-};  // may the page go? By the holder of its lock. Resumed at once: 1 if nobody here has asked for
-    // it. spares: the host may say 0 of what a thread has only just got
+};  // may this node give the page back? By the holder of the block's lock; resumed at once: 1 if no
+    // thread here has asked for the page. spares: the host may answer 0 for a page that a thread
+    // has only just got
 struct ExpireCopies {
   const std::vector<BlockRange>* ranges;
   WaiterId waiter;
-};  // of an eager release, flushed; resumed when all nodes have dropped their copies of these
+};  // by an eager release, after its flush; resumed when all nodes have dropped their copies
 struct Expired {
   NodeId origin;
   WaiterId waiter;
@@ -220,14 +226,15 @@ struct Expired {
 struct AskOffer {
   NodeId home;
   BlockRange run;
-  bool reads;  // and does not write yet
+  bool reads;  // the requester reads these blocks, and does not write them yet
   WaiterId waiter;
-};  // that it offers us these blocks; resumed with how many of them it did, unless kNobody waits
+};  // asks the home to offer us these blocks; resumed with the number that it offered, unless the
+    // waiter is kNobody
 struct OfferMade {
   NodeId to;
   WaiterId waiter;
   std::uint64_t blocks;
-};  // an Offer effect was carried out, and so many were offered
+};  // an Offer effect was carried out, and `blocks` of its blocks were offered
 struct Received {
   NodeId from;
   Bytes message;
@@ -241,23 +248,27 @@ using Event =
                  ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer,
                  OfferMade, Received>;
 
-// kRemote: the payload is the grant's notice set. kHeldAlready: by this very waiter; nothing was
-// done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a GrantHead, the
-// notice set, and wire::GrantedBlocks, each with its bytes. kBusy: of a LockTry alone.
+// kRemote: the payload is the grant's notice set. kHeldAlready: the waiter itself holds the lock;
+// nothing was done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a
+// GrantHead, the notice set, and wire::GrantedBlocks, each with its bytes. kBusy: only after a
+// LockTry.
 enum class Acquired : std::uint64_t { kHere, kRemote, kHeldAlready, kWithBlocks, kBusy };
 struct GrantHead {
-  std::uint64_t activity;  // of this node, when it asked for the token
+  std::uint64_t activity;  // of this node, when it asked for the token (kUnsettled: not known)
   std::uint64_t notice_bytes;
 };
-// kRelease: a release and a LockRelease must come. kKept: the token rests here, without a release.
+// HandOff::kRelease: a release and a LockRelease must follow. kKept: the token rests here,
+// unreleased. BarrierRole::kLast: the thread arrives for its node; the others: the round is over.
 enum class HandOff : std::uint64_t { kRelease, kHandedOver, kKept, kNotHeld };
-enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };  // the last two: it is over
-// Beside a departure's number.
+enum class BarrierRole : std::uint64_t { kLast, kLeft, kMismatched };
+// Flags beside a barrier exit's number. kArrivalTaken: the other node may use the blocks that our
+// arrival carried, so they are not pushed. kCameWithArrival: this node may use the blocks that came
+// with the other node's arrival.
 inline constexpr std::uint64_t kContributionsDiffer = 1ull << 32;
-inline constexpr std::uint64_t kArrivalTaken = 1ull << 33;  // what went along is not sent as news
-inline constexpr std::uint64_t kCameWithArrival = 1ull << 34;  // what came along may be taken
-inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;   // | directory_found()
-inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;      // in no allocation
+inline constexpr std::uint64_t kArrivalTaken = 1ull << 33;
+inline constexpr std::uint64_t kCameWithArrival = 1ull << 34;
+inline constexpr std::uint64_t kHomeFirstTouch = 1ull << 32;  // combined with directory_found()
+inline constexpr std::uint64_t kHomeNowhere = 1ull << 33;     // the block is in no allocation
 
 struct Send {
   NodeId to;
@@ -265,10 +276,10 @@ struct Send {
   std::uint32_t size;
   BlockRange with{};
   std::uint32_t wanted = 0;
-};  // bytes of Effects::bytes; behind them those of our blocks `with`, if any. wanted: so many
-    // block numbers (8 bytes each) follow the message in Effects::bytes; of those that are here now
-    // as who cannot reach our memory fetches them (served.h: answer_news) a wire::GrantedBlock goes
-    // behind the message
+};  // `size` bytes at `offset` of Effects::bytes. with: the host appends the bytes of these blocks
+    // of ours. wanted: that many block numbers (8 bytes each) follow the message in Effects::bytes;
+    // for each such block that may be sent now as to a subscriber (served.h: answer_news) the host
+    // appends a wire::GrantedBlock
 struct Resume {
   WaiterId waiter;
   std::uint64_t value;
@@ -287,13 +298,13 @@ struct Recall {
 struct Place {
   BlockId block;
   Bytes bytes;
-};  // to our memory of the block, before what follows in the list; bytes of the event's message
+};  // store these bytes of the event's message in our memory of the block, before later effects
 struct Expire {
   NodeId origin;
   WaiterId waiter;
   std::uint32_t offset;
   std::uint32_t size;
-};  // BlockRanges of Effects::bytes: run Hlrc::expire, then step Expired
+};  // run Hlrc::expire with these BlockRanges of Effects::bytes, then step Expired
 struct Offer {
   NodeId to;
   WaiterId waiter;
@@ -303,16 +314,17 @@ struct Offer {
 struct ReleaseKept {
   LockId lock;
   std::uint64_t releases;
-};  // a token that rests here without a release has to leave: run Hlrc::release_kept, then step
-    // LockRelease by kNobody
+};  // an unreleased token that rests here has to leave: run Hlrc::release_kept, then step
+    // LockRelease with kNobody as the waiter
 struct TurnExtended {
   LockId lock;
-};  // a token rests here though a node waits for it: step LockEndTurn soon
+};  // a token rests here although a node waits for it: step LockEndTurn soon
 struct Malformed {
   NodeId from;
-};  // close that peer
+};  // close the connection to that peer
 
-// What a step answers. Owned by the host and reused: nothing is allocated when warm.
+// The effects of one step. The host owns it and uses it again, so that nothing is allocated once it
+// is large enough.
 struct Effects {
   std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, ReleaseKept,
                            TurnExtended, Malformed>>
@@ -331,17 +343,16 @@ struct Effects {
   }
 };
 
-// A home word, one a block, which peers load before they copy. Zero: an untracked home, or not a
-// home at all.
-inline constexpr std::uint32_t kTracked = 1;  // readers rely on notices
-inline constexpr std::uint32_t kHere = 2;  // set by who became the home by a move, and who tracks
-                                           // and knows that it is the home
-inline constexpr std::uint32_t kOffered = 4;       // home_in() may become the home ...
-inline constexpr std::uint32_t kArmed = 8;         // ... from now on, by a swap to kMoved
+// The bits of a home word. Each node has one such word for each block; other nodes load it before
+// they touch the bytes at the home. Zero: an untracked home, or no home at all.
+inline constexpr std::uint32_t kTracked = 1;       // readers rely on notices
+inline constexpr std::uint32_t kHere = 2;          // the node knows that it is the home
+inline constexpr std::uint32_t kOffered = 4;       // home_in() may become the home
+inline constexpr std::uint32_t kArmed = 8;         // it may do so by a swap to kMoved
 inline constexpr std::uint32_t kMoved = 16;        // home_in() is the home, or is just becoming it
-inline constexpr std::uint32_t kTimes = 3u << 5;   // how often the node has become the home
-inline constexpr std::uint32_t kComing = 1u << 7;  // the node takes the home just now
-inline constexpr std::uint32_t kStays = kTracked | kHere | kTimes;  // an offer leaves this as it is
+inline constexpr std::uint32_t kTimes = 3u << 5;   // how often this node became the home, modulo 4
+inline constexpr std::uint32_t kComing = 1u << 7;  // the node is just becoming the home
+inline constexpr std::uint32_t kStays = kTracked | kHere | kTimes;  // an offer leaves these bits
 inline constexpr std::uint32_t word_for(NodeId node) { return node.value << 8; }
 inline constexpr NodeId home_in(std::uint32_t word) { return NodeId{word >> 8}; }
 

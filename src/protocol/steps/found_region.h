@@ -3,8 +3,8 @@
 #include "protocol/steps/clusters.h"
 #include "protocol/steps/effects.h"
 
-// What the answer to a RegionFind holds (core/region_table.h: found), and who keeps a block's
-// owner.
+// The fields of the answer to a RegionFind (core/region_table.h: found), and the nodes that keep a
+// block's owner.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
@@ -15,24 +15,26 @@ inline Protocol protocol_found(std::uint64_t answer) {
 inline Propagation propagation_found(std::uint64_t answer) {
   return static_cast<Propagation>(answer >> 44 & 0xf);
 }
-// How many blocks from that one on have the same home by the region's policy; 0: by first touch.
+// together_found: how many blocks from the requested one on have the same home by the region's
+// policy; 0: homes by first touch.
 inline constexpr std::uint64_t kMostFoundTogether = (1u << 16) - 1;
 inline std::uint64_t together_found(std::uint64_t answer) { return answer >> 48; }
 
-// A home by first touch: which nodes keep the block's owner; 0: all, else 1 + their cluster.
+// For a home by first touch. directory_found: which nodes keep the owners of the blocks; 0: all
+// nodes, else 1 + the number of a cluster.
 inline bool is_first_touch(std::uint64_t home) { return home & kHomeFirstTouch; }
 inline std::uint32_t directory_found(std::uint64_t home) {
   return static_cast<std::uint32_t>(home & ~kHomeFirstTouch);
 }
-// The node that keeps a block's owner where homes are by first touch.
-inline constexpr std::uint64_t kDirectoryRun = 64;  // blocks in a row
+// The directory node of a block: it keeps the block's owner.
+inline constexpr std::uint64_t kDirectoryRun = 64;  // adjacent blocks with the same directory node
 inline NodeId directory_of(std::uint64_t block, const Clusters& clusters, std::uint32_t directory) {
   std::uint64_t run = block / kDirectoryRun;
   if (directory == 0) return NodeId{static_cast<std::uint32_t>(run % clusters.nodes())};
   std::span<const NodeId> members = clusters.members(directory - 1);
   return members[run % members.size()];
 }
-// The end of the blocks from this one on that one node keeps.
+// The end of the adjacent blocks that have the same directory node as this one.
 constexpr std::uint64_t directory_end(std::uint64_t block) {
   return (block / kDirectoryRun + 1) * kDirectoryRun;
 }

@@ -4,11 +4,10 @@
 
 #include "base/check.h"
 
-// Coverage marks and planted faults stand beside the lines that they speak of. In the production
-// library both compile to nothing; the simulator links a second build of the same sources
-// (TERRANE_INSTRUMENTED), where a mark counts that a branch was taken and a mutant, when chosen,
-// breaks the rule that the line keeps. There, too, a broken invariant ends the history and not the
-// process.
+// Coverage marks and planted faults (mutants) are calls in the protocol's code. In the production
+// library both compile to nothing. The simulator links a second build of the same sources
+// (TERRANE_INSTRUMENTED). There a mark counts how often its branch is taken, and the chosen mutant
+// breaks the rule that its line keeps. A broken invariant ends the random history, not the process.
 
 #ifdef TERRANE_INSTRUMENTED
 #define TERRANE_PROTOCOL_VARIANT instrumented
@@ -19,7 +18,8 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-// Every branch of the protocol that some seed must take.
+// Coverage marks: branches of the protocol. Some random history must take each. A mark without a
+// comment is what its name says.
 enum class Mark : std::uint8_t {
   kFaultWaitsForBusyBlock,
   kFaultFindsBlockPresent,
@@ -27,111 +27,111 @@ enum class Mark : std::uint8_t {
   kFaultAtHome,
   kFaultAtTrackedHome,
   kFaultAtHomeForWriting,
-  kFaultFetchesTracked,
-  kFaultFetchesLease,
-  kFaultFetchesTrackedByMessage,
-  kFaultFetchesLeaseByMessage,
-  kFaultSentElsewhere,
-  kFaultAsksAgain,
-  kFaultTakesHomeByMessage,
-  kFaultFindsWantedSet,
-  kFaultReadsUnclaimed,
-  kFaultClaimsHome,
-  kFaultClaimsNext,
-  kFaultClaimsBefore,
-  kFaultLosesClaim,
-  kFaultSeesClaimLate,
-  kFaultFirstWriteTwins,
+  kFaultFetchesTracked,           // memory in reach: the copy relies on notices
+  kFaultFetchesLease,             // memory in reach: the copy is a lease
+  kFaultFetchesTrackedByMessage,  // home out of reach: the copy relies on notices
+  kFaultFetchesLeaseByMessage,    // home out of reach: the copy is a lease
+  kFaultSentElsewhere,            // a home answers with the node to ask
+  kFaultAsksAgain,                // a home answers that the block is just coming
+  kFaultTakesHomeByMessage,       // a fetch takes an offered home
+  kFaultFindsWantedSet,           // another reader has set "wanted" already
+  kFaultReadsUnclaimed,           // a read of a block that has no owner
+  kFaultClaimsHome,               // a first write makes this node the owner
+  kFaultClaimsNext,               // a first write claims blocks behind its own, too
+  kFaultClaimsBefore,             // a first write claims blocks before its own, too
+  kFaultLosesClaim,               // another node claimed the block first
+  kFaultSeesClaimLate,            // the second look, after the copy is in the sets, finds an owner
+  kFaultFirstWriteTwins,          // detection by fault: a clean copy becomes a written one
   kFaultFetchesForWriting,
   kFaultMakesRoom,
-  kTrims,
-  kFaultGivesUp,
-  kFaultBringsNeighbour,
-  kFaultBringsNext,
-  kFaultBringsAlike,
-  kFaultLeavesNeighbour,
-  kFaultFollowsHome,
-  kFaultWaitsForMove,
-  kFaultReadsAgain,
-  kFaultTakesHome,
-  kFaultFindsHomeGone,
-  kFaultEndsOffer,
-  kFaultEndsOffersBehind,
-  kFlushAwaited,
+  kTrims,                  // memory over the limit is given back, without a wait
+  kFaultGivesUp,           // no memory for a copy
+  kFaultBringsNeighbour,   // a miss prefetches the next block
+  kFaultBringsNext,        // the prefetched block has an owner that had to be looked up
+  kFaultBringsAlike,       // an earlier answer names the owner of the prefetched block
+  kFaultLeavesNeighbour,   // no memory for the prefetched blocks
+  kFaultFollowsHome,       // a reader follows a moved home
+  kFaultWaitsForMove,      // a reader waits until the bytes are at the new home
+  kFaultReadsAgain,        // the home moved during the copy
+  kFaultTakesHome,         // a fault takes an offered home
+  kFaultFindsHomeGone,     // a fault at a former home
+  kFaultEndsOffer,         // a fault at the home ends the offer of its block
+  kFaultEndsOffersBehind,  // a fault at the home ends offers of blocks behind its own, too
+  kFlushAwaited,           // a thread waits for the differences that it posted
   kFlushFollowsHome,
   kFlushWaitsForMove,
   kFlushEndsOffer,
-  kReleaseLooksFirst,
+  kReleaseLooksFirst,  // one look finds which of many runs were written
   kReleaseFlushesDiff,
   kReleaseFindsNothingChanged,
-  kReleaseClaimsHome,
-  kReleaseLosesClaim,
-  kFaultProvesNeighbour,
-  kReleaseUntracksHome,
-  kReleaseUntracksIdle,
-  kReleaseUntracksUnmapped,
-  kReleaseTellsTaken,
+  kReleaseClaimsHome,        // nobody has claimed the block: this node becomes its home
+  kReleaseLosesClaim,        // another node claimed the block first
+  kFaultProvesNeighbour,     // a fault shows that a refreshed copy beside it is used
+  kReleaseUntracksHome,      // a tracked home was found written
+  kReleaseUntracksIdle,      // the predictor ends the tracking of a home
+  kReleaseUntracksUnmapped,  // the same for a home that is not in the view
+  kReleaseTellsTaken,        // a notice for a home that was written while it was a copy
   kReleaseTracksWanted,
-  kReleaseTracksUnmapped,
-  kReleaseBacksOff,
+  kReleaseTracksUnmapped,  // a wanted home that is not in the view
+  kReleaseBacksOff,        // the predictor leaves out a wanted block
   kReleaseWithoutNotices,
-  kReleaseTellsUnchanged,
+  kReleaseTellsUnchanged,  // a notice for a copy that was written without a change
   kReleaseTakesHome,
-  kReleaseLeavesOffered,
+  kReleaseLeavesOffered,  // a wanted block is on offer or has moved
   kAcquireDropsLease,
   kAcquireDropsNoticed,
-  kAcquireDropsEverything,
+  kAcquireDropsEverything,  // a notice set has a hole
   kAcquireSkipsKnownInterval,
-  kAcquireRenews,
-  kAcquireRenewsMerging,
-  kAcquireRenewsByMessage,
-  kAcquireRenewsByNews,
-  kAcquireLeavesNews,
-  kDepartureSpreadsNews,
-  kNewsPassedOn,
-  kNewsGonePassedOn,
-  kNewsPassedOnByOthers,
-  kAcquireFindsNewsGone,
-  kAcquireRenewsTracked,
-  kAcquireProvesRenewal,
-  kAcquireProvesNeighbour,
-  kAcquireDropsLeftOver,
-  kAcquireRefusesPromise,
-  kAcquireHidesCopy,
-  kAcquireEndsPromise,
-  kAcquireForeseesNothing,
-  kAcquireRenewsForeseen,
-  kAcquireProvesForeseen,
-  kFaultProvesHidden,
-  kFaultShowsNeighbour,
-  kAcquireTakesHome,
-  kTakesTrackedHome,
+  kAcquireRenews,           // a refresh; the home's memory is in reach
+  kAcquireRenewsMerging,    // a refresh merges into a copy with a twin
+  kAcquireRenewsByMessage,  // a refresh; the home is out of reach
+  kAcquireRenewsByNews,     // a refresh uses a push
+  kAcquireLeavesNews,       // a push that may be older than the copy is not used
+  kDepartureSpreadsNews,    // a push goes to several readers along a tree
+  kNewsPassedOn,            // a push is passed on to other readers
+  kNewsGonePassedOn,        // the same of a push that says that the home has no bytes
+  kNewsPassedOnByOthers,    // a node that expects no such push passes it on
+  kAcquireFindsNewsGone,    // the home has no bytes to push: it has to be asked
+  kAcquireRenewsTracked,    // a refreshed copy relies on notices
+  kAcquireProvesRenewal,    // a miss follows after the most refreshes without a use
+  kAcquireProvesNeighbour,  // a used copy shows the use of those refreshed with it
+  kAcquireDropsLeftOver,    // a copy on probation is dropped: only a miss shows its use
+  kAcquireRefusesPromise,   // a subscription of a miss is not expected
+  kAcquireHidesCopy,        // a refreshed copy becomes an unmapped probe
+  kAcquireEndsPromise,      // the reader ends a subscription
+  kAcquireForeseesNothing,  // a prediction at a first miss ends: too many misses followed
+  kAcquireRenewsForeseen,   // a refresh predicted at the first miss, no use seen yet
+  kAcquireProvesForeseen,   // a refresh predicted at the first miss, whose use was seen
+  kFaultProvesHidden,       // a fault shows that an unmapped probe is used
+  kFaultShowsNeighbour,     // a probe beside it returns to the view, too
+  kAcquireTakesHome,        // a refresh takes an offered home
+  kTakesTrackedHome,        // the new home tracks the block
   kDepartureOffersHome,
-  kDepartureOffersEager,
-  kAskedAndOffers,
-  kAskedWhileReleasing,
-  kAskedAndKeeps,
-  kFaultAsksForHomes,
-  kFaultAsksForHomesToRead,
-  kFaultBringsBefore,
-  kFaultAsksAhead,
-  kFaultAsksOwnerAhead,
-  kFaultAsksForHomesAhead,
-  kFaultAheadComesShort,
-  kFaultAheadTakesHome,
-  kFaultCopiesRun,
-  kFaultCopiesPart,
-  kFaultIsPromised,
-  kAcquireKeepsSame,
-  kAcquireAsksForSame,
-  kFindsRegionFreed,
-  kDepartureOffersWritten,
-  kDepartureEndsOffer,
-  kDepartureMovesOffer,
-  kDepartureKeepsHome,
-  kDepartureDefersOffer,
-  kDepartureOffersLate,
-  kDepartureGivesNotice,
+  kDepartureOffersEager,     // the block is of an eager region
+  kAskedAndOffers,           // a home offers blocks that another node asked for
+  kAskedWhileReleasing,      // a home that holds the consistency lock does not offer
+  kAskedAndKeeps,            // the predictor keeps a home that a reader asked for
+  kFaultAsksForHomes,        // a writer asks for an offer
+  kFaultAsksForHomesToRead,  // a reader asks for an offer
+  kFaultBringsBefore,        // a miss prefetches the blocks before it
+  kFaultAsksAhead,           // a pipelined request
+  kFaultAsksOwnerAhead,      // a pipelined request first looks up the owner
+  kFaultAsksForHomesAhead,   // a pipelined request for an offer
+  kFaultAheadComesShort,     // a pipelined request fetched fewer blocks
+  kFaultAheadTakesHome,      // a pipelined request takes offered homes
+  kFaultCopiesRun,           // several blocks are copied at once
+  kFaultCopiesPart,          // only the first of them did not move during the copy
+  kFaultIsPromised,          // a miss makes a subscription
+  kAcquireKeepsSame,         // the copy is the version of the push, which has no bytes
+  kAcquireAsksForSame,       // the copy is another version: the home has to be asked
+  kFindsRegionFreed,         // a thread that waits for a moving home finds the region freed
+  kDepartureOffersWritten,   // a home gives notice of its writes before the offer
+  kDepartureEndsOffer,       // another thread may be storing: the offer is not armed
+  kDepartureMovesOffer,      // the block is offered to another node than before
+  kDepartureKeepsHome,       // the predictor makes no offer
+  kDepartureDefersOffer,     // an offer waits for a later barrier exit
+  kDepartureOffersLate,      // an offer that has waited is made
+  kDepartureGivesNotice,     // a tracked block is offered to a node out of reach
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -140,296 +140,295 @@ enum class Mark : std::uint8_t {
   kConsistencyLockContended,
   kEvictClean,
   kEvictDirty,
-  kEvictSparesRecent,
+  kEvictSparesRecent,  // the clock hand passes a recently used copy
   kGivesBackIdle,
   kGivesBackTwin,
-  kGivesBackMoved,
-  kGivesBackMovedByMessage,
-  kGivesBackNotYet,
+  kGivesBackMoved,           // memory of a former home
+  kGivesBackMovedByMessage,  // the same; the new home is out of reach
+  kGivesBackNotYet,          // the new home has not got the bytes yet
   kGivesBackNothing,
-  kNoticesJoined,
+  kNoticesJoined,  // too many notices: runs are joined
   kLockFreeHere,
   kLockQueuedHere,
   kLockRequested,
-  kLockHandedLocally,
-  kReleaseOpensCopy,
-  kReleaseClosesCopy,
-  kLockKept,
-  kLockReleasedLate,
-  kReleaseKeptDone,
+  kLockHandedLocally,  // the next holder is a thread of this node
+  kReleaseOpensCopy,   // a copy stays open
+  kReleaseClosesCopy,  // an open copy is protected again
+  kLockKept,           // unlock leaves the token unreleased
+  kLockReleasedLate,   // an unreleased token has to leave
+  kReleaseKeptDone,    // another release has done for it
   kLockTurnExtended,
-  kLockTakenInTurn,
+  kLockTakenInTurn,  // a thread takes the lock in an extended turn
   kLockTurnEnded,
   kLockGrantedToSuccessor,
-  kLockGrantedFromRest,
-  kLockForwardWaits,
+  kLockGrantedFromRest,  // a request finds the token at rest
+  kLockForwardWaits,     // a request waits until the token may leave
   kLockRequestedAgain,
   kLockManagerIsTail,
-  kCountReached,
+  kCountReached,  // a thread need not wait
   kCountWakesHere,
   kCountWakesElsewhere,
   kCountWokenBeforeSleep,
-  kCountTravels,
+  kCountTravels,  // a token carries sleepers
   kBarrierLocalWait,
   kBarrierCombines,
   kBarrierReduces,
   kBarrierDeparts,
-  kBarrierWaitsForDeparture,
-  kBarrierPairNotAgreed,
-  kBarrierPairApart,
-  kArrivalCarriesBlocks,
-  kAcquireRenewsByArrival,
-  kAcquireLeavesOverwritten,
+  kBarrierWaitsForDeparture,  // for an earlier exit of another barrier
+  kBarrierPairNotAgreed,      // two nodes, or heads, need node 0's order of exits
+  kBarrierPairApart,          // two nodes have seen different barrier exits
+  kArrivalCarriesBlocks,      // an arrival carries blocks of its node
+  kAcquireRenewsByArrival,    // a refresh uses blocks of an arrival
+  kAcquireLeavesOverwritten,  // a notice names a block that came with an arrival
   kBarrierHeldInMemory,
-  kBarrierCalm,
+  kBarrierCalm,  // a quiet node joins an in-memory barrier
   kBarrierNotHeld,
-  kBarrierDropsLeases,
+  kBarrierDropsLeases,  // after an in-memory barrier
   kLogTruncated,
-  kLogHoleLearned,
+  kLogHoleLearned,  // a notice set begins after what this node knows
   kRegionFoundHere,
-  kRegionAsked,
+  kRegionAsked,  // node 0 is asked
   kRegionUnknown,
   kRegionCollective,
-  kRegionKeptInCluster,
+  kRegionKeptInCluster,  // the directory is kept by the cluster that allocates
   kRegionFreed,
   kRegionFreedTwice,
-  kDropHome,
-  kDropCached,
-  kServesElsewhere,
-  kServesNotYet,
-  kServesOwn,
-  kServesPassOn,
-  kServesSendBack,
-  kServesEndOffer,
-  kServesNoNews,
-  kReleaseExpires,
-  kReleaseWaitsForExpiry,
+  kDropHome,               // a drop of a freed home
+  kDropCached,             // a drop of a freed copy
+  kServesElsewhere,        // a former home names the new one
+  kServesNotYet,           // the block is just coming
+  kServesOwn,              // a fetch takes an armed offer
+  kServesPassOn,           // a former home passes a difference on
+  kServesSendBack,         // a difference came before the block: it goes back
+  kServesEndOffer,         // a difference of a third node ends an offer
+  kServesNoNews,           // a block that has moved, or may be taken, is not pushed
+  kReleaseExpires,         // an eager release sends an expiry
+  kReleaseWaitsForExpiry,  // an eager release waits for other expiries of its node
   kExpiryFindsCopies,
   kExpiryPassedOn,
-  kAcquireUpdates,
-  kLockRenews,
-  kLockHeldBack,
-  kLockInserts,
-  kLockInsertRefused,
-  kLockNamesBlocks,
+  kAcquireUpdates,     // a refresh in a region that is updated, not invalidated
+  kLockRenews,         // a refresh at the acquire of a lock
+  kLockHeldBack,       // the manager holds a request back
+  kLockInserts,        // a requester is put before the last one in line
+  kLockInsertRefused,  // it is not
+  kLockNamesBlocks,    // a request names wanted blocks
   kLockNamesTooMany,
   kGrantCarriesBlocks,
-  kLockRenewsByGrant,
-  kLockLeavesGranted,
+  kLockRenewsByGrant,  // a refresh uses blocks of a grant
+  kLockLeavesGranted,  // blocks of a grant that may be old are not used
   kAtomicAtHome,
-  kAtomicElsewhere,
-  kAtomicByMessage,
+  kAtomicElsewhere,  // at another node's home, in reach
+  kAtomicByMessage,  // at a home out of reach
   kAtomicFollowsHome,
-  kAtomicAsksAgain,
-  kAtomicPatchesCopy,
+  kAtomicAsksAgain,    // the block is just moving
+  kAtomicPatchesCopy,  // the copy of this node is updated
   kLockTriedInUseHere,
   kLockTriedInUse,
-  kLockTriedAtRest,
-  kLockTryHoldsBack,
-  kLockRequestedAfterTry,
-  kHeadArrives,
-  kLockManagerMoves,
-  kLockRelayed,
-  kLockAgentHoldsBack,
+  kLockTriedAtRest,        // the tail of the queue gives its unused token
+  kLockTryHoldsBack,       // requests wait for the answer to a try
+  kLockRequestedAfterTry,  // after a try in vain, for threads that wait behind it
+  kHeadArrives,            // a cluster's head arrives at the other head
+  kLockManagerMoves,       // an unused lock goes to the agent that asks
+  kLockRelayed,            // an agent passes a request to the manager
+  kLockAgentHoldsBack,     // requests wait until the agent knows the manager
   kLockPrefersCluster,
   kPushEntersCluster,
-  kDepartureCutsRuns,
-  kAcquireJoinsPushes,
+  kDepartureCutsRuns,   // pushed runs are cut to cross a link once
+  kAcquireJoinsPushes,  // one run is taken from several pushes
   kCountExpires,
   kCountGivenUp,
   kCountGivenUpWakes,
-  kCountWokenBeforeGivenUp,
-  kCountSharesRoom,
-  kCountMeets,
+  kCountWokenBeforeGivenUp,  // a wake came first: the sleeper does not give up
+  kCountSharesRoom,          // a reader of a read-write lock
+  kCountMeets,               // an arrival at a rendezvous
   kGatherInMemory,
   kGatherNotInMemory,
   kGatherByMessages,
-  kGatherHearsHead,
+  kGatherHearsHead,  // the root has the notices of the other cluster
   kCount,
 };
 
-// Planted faults: each breaks one rule, and the simulator must catch it.
+// Planted faults: each breaks one rule, and the simulator must find it. The numbers are those of
+// the rules in docs/design/coherence.md.
 enum class Mutant : std::uint8_t {
   kNone,
-  kDiffWords,               // rule 1: whole words instead of changed bytes
-  kFlushWholeBlock,         // rule 2: the whole block goes home though others may have written it
-  kDiffBeforeZap,           // rule 4: scan and diff first, zap after
-  kInvalidateWithoutDiff,   // rule 4: a dirty copy is dropped
-  kPublishBeforeProtect,    // rule 5: tracked becomes visible before the home is protected
-  kKeepTrackedWhenWritten,  // rule 5: a written home stays tracked, and gives no notice
-  kUntrackSilently,         // rule 5: a home that is tracked no more gives its readers no notice
-  kKeepLease,               // rule 5: a lease outlives an acquire
-  kLateCachedMark,        // rule 5: the copy is marked after it was made, so an acquire may miss it
-  kTwinCopiedApart,       // rule 6: the twin is copied again after the diff
-  kTwinFromHome,          // rule 6: block and twin copied from the home one after the other
-  kFlushAfterGrant,       // completed flush: the release is visible before the flush
-  kForgetInvalidated,     // a dirty copy flushed at an acquire gives no notice
-  kGrantWithoutNotices,   // the grant carries nothing
-  kForgetOthersNotices,   // the grant carries the granter's own intervals alone
-  kIgnoreLogHole,         // the receiver trusts a set that starts after what it knows
-  kBarrierForgetsChild,   // a child's notices are not merged
-  kBarrierOwnNotices,     // an arrival does not pass on what came by locks
-  kDeparturesUnordered,   // a departure is applied before an earlier one of another barrier
-  kBarrierEarly,          // departs with one arrival missing
-  kOpenNotCompared,       // a release forgets the copies that are kept open
-  kOpenKeepsTwin,         // ... brings their changes home, and does not note that in the twin
-  kGrantUnreleased,       // a kept token leaves before its release
-  kKeptNotHeld,           // a thread may take a kept token while its release is made
-  kKeptTrustsOldRelease,  // a release that began before the lock was given back is good enough
-  kEndTurnUnreleased,     // a token leaves at the end of an extended turn without a release
-  kEndTurnWhileHeld,      // ... while a thread holds the lock
-  kLockTwoHolders,        // a forward is granted while the lock is held
-  kClaimWithoutSwap,      // rule 11: load and store instead of compare-and-swap
-  kHandoffAcrossNodes,    // the release is skipped when the next holder is on another node
-  kNoReleaseLock,     // two releases of a node run at once, the second not waiting for the first's
-                      // flush
-  kTrackAgain,        // a tracked block is protected once more, which hides what was written
-  kTrackCopies,       // a block is tracked that is a copy here, as late readers ask
-  kLookOnceForClaim,  // rule 11: the owner is looked at before the copy can be found only
-  kKeepFailedFetch,   // a fetch that found no memory stays among the copies
-  kReuseEarly,        // rule 12: freed blocks are given out before every node dropped them
-  kDropOnce,          // rule 12: what was not released reaches the home behind its only drop
-  kDropKeepsMemory,   // rule 12: a freed block keeps its bytes
-  kLoseWake,          // a thread that waits for the consistency lock is not woken
-  kFetchCopiesFirst,  // rule 5: the home copies first, and looks whether it tracks afterwards
-  kCloseBeforeFlushed,       // completed flush: what was posted is still on its way
-  kInvalidBeforeFlushed,     // rule 4: the block is invalid while what was posted is on its way
-  kRenewOverwrites,          // rule 7: a renewed copy loses what its own threads wrote meanwhile
-  kRenewKeepsTwin,           // rule 7: the twin of a renewed copy stays as it was
-  kRenewTrusts,              // rule 5: a renewed copy of an untracked block is no lease
-  kNewsAfterOthers,          // news are taken though this node acquired or flushed since it arrived
-  kNewsOfOtherBlocks,        // of a longer run the first news are taken for any blocks of it
-  kNewsOfAnyDeparture,       // the news of an earlier departure are taken for those of this one
-  kNewsForgetReader,         // who passes news on leaves one reader out
-  kNewsOfWhoPassedThem,      // news are taken for those of the node that passed them on
-  kNewsGoneUntold,           // that a home has none to send is not passed on
-  kNewsEndWhereUnread,       // a node that waits for no push passes none on
-  kRenewUnlocked,            // a copy is renewed while others may make it writable or drop it
-  kOfferMapped,              // rule 10: a home offers what its own threads still see
-  kOfferForgetsWrites,       // what they wrote to a tracked block before the offer gets no notice
-  kOfferDespiteFlush,        // armed while somebody may be storing there who did not see the offer
-  kFlushKeepsOffer,          // a flush leaves the offer to another node standing
-  kFlushFormerHome,          // rule 10: a flush to a home that has moved is not sent on
-  kReadFormerHome,           // rule 10: a reader takes what a home had before it moved
-  kReadTooEarly,             // a reader takes what the new home had before it had the bytes
-  kReadOnce,                 // a reader does not look whether the home moved while it copied
-  kMoveWithoutSwap,          // the word is stored, whatever it has become meanwhile
-  kTakeForgetsTracked,       // the node that takes a tracked home gives readers no notices
-  kTrackOffered,             // a home tracks what is on offer, or gone
-  kTrackSaysHere,            // who tracks a block in vain says that it is here
-  kServeFormerHome,          // by message: the reader gets what a home had before it moved
-  kServeTooEarly,            // ... what the new home had before it had the bytes
-  kApplyAtFormerHome,        // ... a difference is applied where the home was
-  kApplyTooEarly,            // ... where it will be, before it has the bytes
-  kApplyKeepsOffer,          // ... and the offer to another node stands
-  kApplyUncounted,           // an offer is armed while a difference that came by message is applied
-  kPassOnUnawaited,          // a release does not wait for what was passed on
-  kNewsOfFormerHome,         // a promise is kept with what a home had before it moved
-  kChangeBeforeFlush,        // a count tells of writes that are not flushed
-  kGrantForgetsCount,        // a token loses the count that it carries
-  kGrantForgetsSleepers,     // ... and who sleeps until it is large enough
-  kEarlyWakeLost,            // a wake that comes before its sleeper sleeps is forgotten
-  kWakeIsEnough,             // a woken thread does not acquire
-  kTicketTwice,              // two waiters have the same ticket
-  kConditionUnlocksFirst,    // a thread gives the lock back before it has the condition's ticket
-  kReduceForgetsThread,      // a barrier reduces without the threads that wait on their node
-  kReduceForgetsChild,       // ... without a subtree
-  kReduceKeepsOld,           // ... with what the round before had
-  kEvictWithoutDiff,         // rule 17: a copy is evicted though it was written
-  kEvictWithoutNotice,       // what an eviction flushed gets no notice
-  kPunchBeforeDiff,          // the memory of a copy goes before its difference is taken
-  kTwinBeforeDiff,           // ... that of its twin
-  kGiveBackUnlocked,         // memory that is idle goes while a fetch fills it
-  kGiveBackEarly,            // a former home's memory goes before the new one has the bytes
-  kGiveBackOffered,          // ... before it has moved
-  kExpiryForgotten,          // an eager release tells nobody
-  kSiblingsExpiryUnawaited,  // ... ends before that of a sibling that tells of its writes
-  kExpirySparesBusy,         // copies that are being made do not expire
-  kExpiryForgetsChild,       // an expiry does not reach all nodes
-  kSettleUnconfirmed,        // a home that was only heard of is asked as if it were known
-  kClaimTracked,             // first writes that go on claim what was tracked since it was freed
-  kAtomicForgetsCopy,        // an atomic operation leaves this node's copy as it was
-  kAtomicWithoutNotice,      // ... gives no notice
-  kAtomicBeforeFlush,        // ... passes what its own thread stored
-  kAtomicKeepsTracked,       // ... at a home that readers rely on, gives no notice
-  kExpiryAnsweredEarly,      // a node answers before its copies are gone
-  kMeetsWithNews,            // a node with news to tell meets in memory, where nobody hears them
-  kMeetsApart,               // ... though the others have learned more, or less
-  kMeetingKeepsLeases,       // a lease outlives a barrier that was held in memory
-  kCalmForgetsChanges,       // a node that was calm comes without a look at what has changed
-  kCalmForgetsCopies,        // ... at its copies
-  kWithdrawsTooLate,         // a node goes though the round was held, and waits for the others
-  kTakeTrustsWord,     // the node that takes an untracked home gives readers no notices either
-  kGrantOthersBlocks,  // a grant carries blocks of which the granter is not the home
-  kGrantAfterOthers,   // ... that are taken though this node flushed or acquired since it asked
-  kGrantDuringFlush,   // ... though a flush was under way when it asked
-  kInsertUnbounded,    // a node on the holder's host comes first, however often
-  kGrantForgetsThen,   // a grant loses who was next until its receiver was put before him
-  kForgetsWhereFrom,   // part of a run was followed to where it moved, and counts as where it was
-  kFollowsFreed,       // a thread waits for a moving home, and does not look whether it was freed
-  kAlongAfterLocks,    // blocks of an arrival are taken by who acquired by a lock in between
-  kAlongApart,         // ... from a node that has not seen the same barrier exits
-  kAlongOverOwn,       // ... though this node has written them, too
-  kRenewSettlesEarly,  // a renewed copy is no lease while its threads still see what was before
-  kAheadKeepsShort,  // what did not come of a run that was asked for ahead is entered all the same
-  kEndsPromiseLate,  // a promise that was given up is ended after the home was asked again
-  kHideForgetsWrites,     // what was written before a copy is hidden is not looked for
-  kAheadTrustsOwner,      // blocks of another owner are asked for ahead at the miss's home
-  kMovesTakenOffer,       // a block on offer is offered to another, though it may be taken at that
-                          // moment
-  kExpectsWhatEnded,      // a miss's promise is expected though this node has ended some meanwhile
-  kKeepsAnySerial,        // a copy stays that the home has sent again, or that never came as news
-  kFlushKeepsSerial,      // ... that this node wrote, and others wrote over
-  kMissKeepsSerial,       // ... that was missed, or renewed otherwise, after the news
-  kScansOneSuspect,       // of what a look found written the first run alone is scanned
-  kReturnsWhatWent,       // what was offered with a block comes back with it, though it has gone
-  kShowsWhatDied,         // what comes back with a hidden copy may have been dropped meanwhile
-  kTryKeepsTail,          // a lock that was tried and got leaves the manager's queue as it was
+  kDiffWords,               // rule 1: a flush stores whole words, not only the bytes that differ
+  kFlushWholeBlock,         // rule 2: a flush stores the whole block, also what other nodes wrote
+  kDiffBeforeZap,           // rule 4: the difference is taken before the zap
+  kInvalidateWithoutDiff,   // rule 4: a written copy is dropped without its difference
+  kPublishBeforeProtect,    // rule 5: "tracked" is published before the home is protected
+  kKeepTrackedWhenWritten,  // rule 5: a home that is found written stays tracked, without a notice
+  kUntrackSilently,         // rule 5: a home ends the tracking of a block without a notice
+  kKeepLease,               // rule 5: an acquire does not drop the leases
+  kLateCachedMark,     // rule 5: a copy enters the sets after it is made, so an acquire may miss it
+  kTwinCopiedApart,    // rule 6: the twin is copied again after the difference was taken
+  kTwinFromHome,       // rule 6: the twin is copied from the home, not from the copy
+  kFlushAfterGrant,    // rule 8: a release is visible before its flush
+  kForgetInvalidated,  // a written copy that an acquire flushes gives no notice
+  kGrantWithoutNotices,   // a grant carries no notices
+  kForgetOthersNotices,   // a grant carries only the intervals of the granter itself
+  kIgnoreLogHole,         // a node trusts a notice set that begins after what the node knows
+  kBarrierForgetsChild,   // a barrier does not merge the notices of one child
+  kBarrierOwnNotices,     // an arrival leaves out the intervals that its node learned with locks
+  kDeparturesUnordered,   // a barrier exit is applied before an earlier one of another barrier
+  kBarrierEarly,          // a barrier ends while one arrival is missing
+  kOpenNotCompared,       // a release does not compare the open copies with their twins
+  kOpenKeepsTwin,         // a flush of an open copy does not update its twin
+  kGrantUnreleased,       // an unreleased token leaves the node without a release
+  kKeptNotHeld,           // a thread may take an unreleased token while its late release is made
+  kKeptTrustsOldRelease,  // a release that began before the unlock counts as the late release
+  kEndTurnUnreleased,     // an extended turn ends, and the token leaves without a release
+  kEndTurnWhileHeld,      // an extended turn ends while a thread holds the lock
+  kLockTwoHolders,        // a forwarded request is granted while a thread holds the lock
+  kClaimWithoutSwap,      // rule 11: a claim is a load and a store, not a compare-and-swap
+  kHandoffAcrossNodes,    // a lock goes to a holder on another node without a release
+  kNoReleaseLock,         // two releases of a node run at once, without the consistency lock
+  kTrackAgain,        // a tracked block is protected again, so a scan misses what was written to it
+  kTrackCopies,       // a node tracks a block that is a copy there, because late readers want it
+  kLookOnceForClaim,  // rule 11: a reader looks for an owner only before its copy is in the sets
+  kKeepFailedFetch,   // a fetch that found no memory leaves its block among the copies
+  kReuseEarly,  // rule 12: freed blocks are allocated again before all nodes have dropped them
+  kDropOnce,    // rule 12: a freed region is dropped once, and flushes reach its homes afterwards
+  kDropKeepsMemory,       // rule 12: a freed block keeps its bytes
+  kLoseWake,              // a thread that waits for the consistency lock is not woken
+  kFetchCopiesFirst,      // rule 5: a home copies for a fetch before it looks whether it tracks
+  kCloseBeforeFlushed,    // rule 8: an interval closes before posted differences are at the homes
+  kInvalidBeforeFlushed,  // rule 4: a block is INVALID before its posted difference is at the home
+  kRenewOverwrites,       // rule 7: a refresh overwrites what this node's threads have written
+  kRenewKeepsTwin,        // rule 7: a refresh updates the copy but not its twin
+  kRenewTrusts,           // rule 5: a refreshed copy of an untracked block is no lease
+  kNewsAfterOthers,       // a push is used though its reader flushed or acquired since its arrival
+  kNewsOfOtherBlocks,     // the first block of a pushed run is used for any block of the run
+  kNewsOfAnyDeparture,    // a push of another barrier exit is used for this one
+  kNewsForgetReader,      // a push tree leaves out one reader
+  kNewsOfWhoPassedThem,   // a push counts as one of the node that passed it on
+  kNewsGoneUntold,        // a node does not pass on that a home has no bytes to push
+  kNewsEndWhereUnread,    // a node that does not expect a push does not pass it on
+  kRenewUnlocked,         // rule 7: a copy is refreshed without the block's lock
+  kOfferMapped,           // rule 9: a home offers a block that its own threads still see
+  kOfferForgetsWrites,    // what a home wrote to a tracked block before the offer gets no notice
+  kOfferDespiteFlush,   // an offer is armed while a thread that did not see it may be storing there
+  kFlushKeepsOffer,     // a flush does not end the offer to another node
+  kFlushFormerHome,     // rule 10: a flush stores at the former home
+  kReadFormerHome,      // rule 10: a reader copies the bytes of the former home
+  kReadTooEarly,        // rule 10: a reader copies from the new home before the bytes are there
+  kReadOnce,            // rule 10: a reader does not load the home word again after the copy
+  kMoveWithoutSwap,     // rule 10: the writer overwrites the home word, whatever it is by then
+  kTakeForgetsTracked,  // a node that takes a tracked home neither tracks it nor gives notice
+  kTrackOffered,        // a home tracks a block that is on offer or has moved
+  kTrackSaysHere,       // a node that tracks a block sets kHere though it may not be the home
+  kServeFormerHome,     // by message: a former home serves its old bytes
+  kServeTooEarly,       // by message: a new home serves a block before its bytes are there
+  kApplyAtFormerHome,   // by message: a former home applies a difference to its old bytes
+  kApplyTooEarly,       // by message: a new home applies a difference before the bytes are there
+  kApplyKeepsOffer,     // by message: a difference does not end the offer to another node
+  kApplyUncounted,      // an offer is armed while a difference that came by message is applied
+  kPassOnUnawaited,     // a release does not wait for differences that a former home passes on
+  kNewsOfFormerHome,    // a former home pushes its old bytes
+  kChangeBeforeFlush,   // a count is changed before the writes that it announces are flushed
+  kGrantForgetsCount,   // a token loses its count
+  kGrantForgetsSleepers,   // a token loses the sleepers of its count
+  kEarlyWakeLost,          // a wake that comes before its thread sleeps is lost
+  kWakeIsEnough,           // a woken thread makes no acquire
+  kTicketTwice,            // two waiters get the same ticket
+  kConditionUnlocksFirst,  // a thread unlocks before it has the condition's ticket
+  kReduceForgetsThread,    // a reduction leaves out the threads that wait on their node
+  kReduceForgetsChild,     // a reduction leaves out one subtree
+  kReduceKeepsOld,         // a reduction includes the values of the round before
+  kEvictWithoutDiff,       // rule 17: a written copy is evicted without its difference
+  kEvictWithoutNotice,     // rule 17: what an eviction flushed gets no notice
+  kPunchBeforeDiff,        // rule 3: the memory of a copy is punched before its difference is taken
+  kTwinBeforeDiff,         // rule 3: a twin is dropped before the difference of its copy is taken
+  kGiveBackUnlocked,  // idle memory is given back without the block's lock, while a fetch fills it
+  kGiveBackEarly,     // a former home's memory is given back before the new home has the bytes
+  kGiveBackOffered,   // the memory of a home on offer is given back before the home has moved
+  kExpiryForgotten,   // an eager release sends no expiry
+  kSiblingsExpiryUnawaited,  // an eager release does not wait for earlier expiries of its node
+  kExpirySparesBusy,         // an expiry spares copies that are in the making
+  kExpiryForgetsChild,       // an expiry does not reach one subtree
+  kSettleUnconfirmed,        // a new home out of reach is asked without the word of the former home
+  kClaimTracked,         // a run of first writes claims a block that was tracked since it was freed
+  kAtomicForgetsCopy,    // an atomic operation does not update the copy of its node
+  kAtomicWithoutNotice,  // an atomic operation gives no notice
+  kAtomicBeforeFlush,    // an atomic operation precedes the flush of its node's own writes
+  kAtomicKeepsTracked,   // an atomic operation at a tracked home gives no notice
+  kExpiryAnsweredEarly,  // a node answers an expiry before its copies are gone
+  kMeetsWithNews,  // an in-memory barrier is held though a node has intervals that others lack
+  kMeetsApart,     // an in-memory barrier is held though not all nodes have applied the same exits
+  kMeetingKeepsLeases,  // a lease outlives an in-memory barrier
+  kCalmForgetsChanges,  // a node joins an in-memory barrier as quiet though something has changed
+  kCalmForgetsCopies,   // a node joins an in-memory barrier as quiet though it has copies
+  kWithdrawsTooLate,    // a node withdraws from a round that was held, and waits for messages
+  kTakeTrustsWord,      // a node that takes an untracked home neither tracks it nor gives notice
+  kGrantOthersBlocks,   // a grant carries blocks of which the granter is not the home
+  kGrantAfterOthers,    // blocks of a grant are used though the reader flushed or acquired
+  kGrantDuringFlush,    // blocks of a grant are used though the reader asked during a flush
+  kInsertUnbounded,     // requesters near the holder overtake a waiting node without limit
+  kGrantForgetsThen,    // a grant loses the node that its receiver was put before in the queue
+  kForgetsWhereFrom,    // the part of a run that was read at a new home counts as the former home's
+  kFollowsFreed,  // a thread waits for a moving home without a check that the region still exists
+  kAlongAfterLocks,  // blocks of an arrival are used though their reader acquired otherwise
+  kAlongApart,       // blocks of an arrival are used though the nodes have not seen the same exits
+  kAlongOverOwn,     // blocks of an arrival are used though their reader has written them, too
+  kRenewSettlesEarly,  // a refreshed copy ends as a lease before the fetched bytes are merged
+  kAheadKeepsShort,    // blocks that a pipelined request did not fetch are entered as copies
+  kEndsPromiseLate,    // a reader ends a subscription after it has asked the home again
+  kHideForgetsWrites,  // what was written before a copy becomes an unmapped probe is lost
+  kAheadTrustsOwner,   // a pipelined request asks the home of the miss for another owner's blocks
+  kMovesTakenOffer,    // a block is offered to another node while the first one may be taking it
+  kExpectsWhatEnded,   // a reader expects pushes of a subscription that it has ended meanwhile
+  kKeepsAnySerial,     // a copy stays though it is not the version of the push
+  kFlushKeepsSerial,   // a copy keeps its version though this node has flushed writes to it
+  kMissKeepsSerial,    // a copy keeps its version after a miss or another refresh
+  kScansOneSuspect,    // of the runs that one look finds written only the first is scanned
+  kReturnsWhatWent,    // a fault at the home returns offered blocks behind it that have moved
+  kShowsWhatDied,  // blocks that return to the view with an unmapped probe may have been dropped
+  kTryKeepsTail,   // a successful try does not change the tail of the manager's queue
   kTryForgetsHeldBack,    // requests that wait for the answer to a try are lost
-  kTryForgetsWaiters,     // threads that wait behind a try in vain are not asked for
+  kTryForgetsWaiters,     // after a try in vain the lock is not requested for the threads behind it
   kGiveUpKeepsTicket,     // a thread that gives up leaves a ticket that no thread waits for
-  kGiveUpKeepsOrder,      // ... and those behind wait for as much as before
-  kGiveUpDespiteWake,     // ... though a signal was spent on it
-  kShareWithWriter,       // a writer takes the room of one reader alone
-  kArriveForNextRound,    // the last of a round waits for the next
-  kCountTrustsUnapplied,  // a count is used here before what came with its token is applied
-  kCountLearnsUnlocked,   // ... and another thread acquires what was learned and not applied
-  kSleepersKnowAsMuch,    // a wake tells its sleeper only what the last sleeper does not know
-  kServeUnswapped,        // by message: the reader becomes the home though its offer was withdrawn
-  kServeUncounted,        // ... and nobody sees that it is still being served
-  kAnswersBeforeApplied,  // a flush is answered before its differences are stored
+  kGiveUpKeepsOrder,      // after a thread has given up, later tickets are not reduced
+  kGiveUpDespiteWake,     // a thread gives up though a signal was spent to wake it
+  kShareWithWriter,       // a writer takes the room of one reader only
+  kArriveForNextRound,    // the last thread of a round waits for the next round
+  kCountTrustsUnapplied,  // a count is used before what came with its token is applied
+  kCountLearnsUnlocked,   // a token's notices are learned and applied without one lock over both
+  kSleepersKnowAsMuch,    // a wake carries only the notices that the last sleeper does not know
+  kServeUnswapped,        // by message: a reader becomes the home though its offer has ended
+  kServeUncounted,  // by message: a home that is being given away is not counted (CountGiving)
+  kAnswersBeforeApplied,  // a home answers a flush before it has stored the differences
   kAtomicUncounted,      // an offer is armed while an atomic operation that came by message is done
-  kPushesFreed,          // a subscription to a freed block pushes what lies there
-  kCountsOthersBlocks,   // a directory names blocks of another owner with those of one
-  kHeadForgetsCluster,   // a cluster's head tells the other one of its own notices alone
-  kHeadEarly,            // ... before all nodes of its cluster have come
-  kLockGivenUsed,        // a lock's first manager gives it away though nodes have used it
-  kLockMovesTokenStays,  // ... and keeps the token, too
-  kAgentForgetsOthers,   // of the requests that an agent held back it passes on the first alone
-  kPushForgetsCluster,   // a push enters a cluster and is not passed on there
-  kNamesOthersHomes,     // a region's answer names one block more of a home than it has
-  kReaderForgetsDirectory,  // a reader asks another cluster's node for a block's owner
-  kCutForgetsReader,        // of a run that is cut for a link one reader gets the first part alone
+  kPushesFreed,          // a home pushes the bytes of a freed block
+  kCountsOthersBlocks,   // a directory's answer for one owner includes blocks of another owner
+  kHeadForgetsCluster,   // a cluster's head sends the other head only its own notices
+  kHeadEarly,            // a cluster's head arrives before all nodes of its cluster
+  kLockGivenUsed,        // a lock's first manager gives the lock away though nodes have used it
+  kLockMovesTokenStays,  // a lock's first manager gives the lock away but keeps the token
+  kAgentForgetsOthers,   // an agent passes on only the first of the requests that it held back
+  kPushForgetsCluster,   // a push that has entered a cluster is not passed on there
+  kNamesOthersHomes,     // the answer of a RegionFind names one block too many of the same home
+  kReaderForgetsDirectory,  // a reader asks for a block's owner at a node that does not keep it
+  kCutForgetsReader,        // of a run that is cut for a link, one reader gets only the first part
   kGatherEarly,             // a join ends while one thread or node is missing
-  kGatherForgetsNotices,    // ... and the root does not learn what the others changed
-  kGatherForgetsHead,       // ... in another cluster
-  kGatherKeepsLeases,       // ... in memory, and leases of the root outlive it
-  kGatherApart,             // ... though the others have learned more than the root, or less
-  kForkKeepsPayload,        // a fork's payload is that of the fork before, older than its notices
-  kArrivesTwice,            // a node that came to a barrier in memory arrives by message, too
-  kReleaseInService,        // a thread makes a release in the middle of an offer that it makes
+  kGatherForgetsNotices,    // a join ends, and the root does not learn what the other nodes changed
+  kGatherForgetsHead,  // a join ends, and the root does not learn what the other cluster changed
+  kGatherKeepsLeases,  // leases of the root outlive a join in memory
+  kGatherApart,        // a join is held in memory though not all nodes have applied the same exits
+  kForkKeepsPayload,   // a fork delivers the payload of the fork before it
+  kArrivesTwice,       // after an in-memory barrier was held, a node also arrives by message
+  kReleaseInService,   // a thread makes a release in the middle of an offer that it makes
   kCount,
 };
 
 #ifdef TERRANE_INSTRUMENTED
-// Of one protocol: how often each branch was taken, and the planted fault, if any.
+// Of one protocol: how often each mark was reached, and the planted fault that is chosen, if any.
 template <typename Mark, typename Mutant>
 struct InstrumentationOf {
   std::uint64_t marks[static_cast<std::size_t>(Mark::kCount)] = {};
   Mutant mutant = Mutant::kNone;
 };
 using Instrumentation = InstrumentationOf<Mark, Mutant>;
-// Of the calling thread: each simulation runs on one.
+// One for each thread: a simulation runs on one thread.
 inline thread_local Instrumentation instrumentation;
 
 inline void mark(Mark m) { ++instrumentation.marks[static_cast<std::size_t>(m)]; }

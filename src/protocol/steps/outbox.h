@@ -11,13 +11,13 @@ inline void put_bytes(std::vector<std::byte>& out, Bytes bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// Writes a step's effects into the host's buffer: messages are built in place.
+// Writes a step's effects into the host's buffer, where messages are built in place.
 class Outbox {
  public:
   void open(Effects& effects) { effects_ = &effects; }
 
-  // Between begin() and send() or resume(), what is put into bytes() is the message's or the
-  // payload's.
+  // What is put into the result between begin() and send() or resume() is the message, or the
+  // payload.
   std::vector<std::byte>& begin() {
     from_ = effects_->bytes.size();
     return effects_->bytes;
@@ -26,7 +26,7 @@ class Outbox {
   void send_with(NodeId to, BlockRange blocks) {
     effects_->list.push_back(Send{to, offset(), size(), blocks});
   }
-  // Some of the blocks come along, if they are here (effects.h).
+  // With those of the blocks that may be sent now (Send::wanted).
   void send_wanted(NodeId to, std::span<const std::uint64_t> blocks) {
     Send send{.to = to,
               .offset = offset(),
@@ -48,7 +48,7 @@ class Outbox {
     effects_->list.push_back(Recall{block, home, keeps_copy});
   }
   void place(BlockId block, Bytes bytes) { effects_->list.push_back(Place{block, bytes}); }
-  // What was put since begin() are the ranges.
+  // The ranges are what was put since begin().
   void expire(NodeId origin, WaiterId waiter) {
     effects_->list.push_back(Expire{origin, waiter, offset(), size()});
   }

@@ -11,15 +11,15 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 using wire::Bytes;
 
-// kBroadcast: one of the threads brings values, which all get; if none does, all get nothing.
+// kBroadcast: at most one thread gives values, and all get them; if none does, all get nothing.
 enum class ReduceOp : std::uint8_t { kNone, kSum, kMin, kMax, kAnd, kOr, kXor, kBroadcast };
 enum class ReduceType : std::uint8_t { kInt64, kUint64, kDouble };
 
-inline constexpr std::size_t kReducedBytes = 8;   // an element of any type
-inline constexpr std::size_t kMaxReduced = 1024;  // elements
+inline constexpr std::size_t kReducedBytes = 8;   // size of an element of any type
+inline constexpr std::size_t kMaxReduced = 1024;  // most elements of a reduction
 
-// What a thread, or a subtree of nodes, brings to a barrier to be combined with what the others
-// bring. Bits (kAnd, kOr, kXor) of integers alone. Owns nothing.
+// What a thread, or a subtree of nodes, gives to a reduction at a barrier. kAnd, kOr and kXor are
+// for integers only. Owns nothing.
 struct Contribution {
   ReduceOp op = ReduceOp::kNone;
   ReduceType type = ReduceType::kInt64;
@@ -30,8 +30,8 @@ struct Contribution {
   }
 };
 
-// The contributions to one round of a barrier, combined element by element in the order in which
-// they come; all have to be of one kind.
+// The contributions to one round of a barrier, combined element by element in the order of their
+// arrival. All have to have the same operation, type and number of elements; else it is mismatched.
 class Reduction {
  public:
   void add(const Contribution& more);
@@ -40,7 +40,7 @@ class Reduction {
 
   Contribution combined() const { return {op_, type_, values_}; }
   bool mismatched() const { return mismatched_; }
-  // Nothing was brought but that somebody came.
+  // No contribution has values, and none differs from the others in kind.
   bool is_plain() const { return combined().is_empty() && !mismatched_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace terrane::protocol {
 
-// Sorts the runs, and makes one of those that touch or overlap.
+// Sorts the runs, and joins those that touch or overlap.
 inline void join(std::vector<wire::BlockRange>& runs) {
   if (runs.size() < 2) return;
   std::sort(runs.begin(), runs.end(),

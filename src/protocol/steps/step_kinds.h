@@ -13,9 +13,9 @@
 #include "protocol/steps/atomic.h"
 #include "protocol/steps/effects.h"
 
-// One-sided steps of an operation, a struct each: its fields, and as `result`, where there is one,
-// what the host answers. Each is performed alone; other threads and nodes act between any two of
-// them. CONTRIBUTING.md says what a new one touches.
+// Steps of an operation, a struct each: its fields are what the operation asks for, and `result`,
+// where there is one, is what the host answers. The host performs each step alone; other threads
+// and nodes act between any two of them. CONTRIBUTING.md says what a new step touches.
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
@@ -23,38 +23,38 @@ struct PushPart;
 
 // ---- of the node's threads, and its core
 
-// Nothing: a place where others may act between two touches of what a node's threads share.
+// Does nothing. A place where others may act between two accesses to what a node's threads share.
 struct Pause {
   static constexpr std::string_view kName = "Pause";
-  bool yields = false;  // somebody else has to act before this thread can go on
+  bool yields = false;  // another thread has to act before this one can go on
 };
-// Until *word != value.
+// Waits until *word != value.
 struct Wait {
   static constexpr std::string_view kName = "Wait";
   std::atomic<std::uint32_t>* word = nullptr;
   std::uint32_t value = 0;
 };
-// The threads that wait on the word.
+// Wakes the threads that wait on the word.
 struct Wake {
   static constexpr std::string_view kName = "Wake";
   std::atomic<std::uint32_t>* word = nullptr;
 };
-// The event goes to the core; until the waiter is resumed. Result: its value; the bytes that came
-// with it are Strand::take_answer().
+// Passes the event to the core, and waits until the core resumes the waiter. Result: the value of
+// the Resume; Strand::take_answer() has the bytes that came with it.
 struct Call {
   static constexpr std::string_view kName = "Call";
   const Event* event = nullptr;
   std::uint64_t result = 0;
 };
-// The event goes to the core; no waiting.
+// Passes the event to the core, without waiting.
 struct Tell {
   static constexpr std::string_view kName = "Tell";
   const Event* event = nullptr;
 };
-// The in-memory barrier of this number, until its round is over. `told`: this node has nothing to
-// tell, and has learned so many departures. `gives`: what node 0 tells all with it; `takes`: where
-// that goes at each node, which has to be empty. Result: whether the round was held; a thread that
-// has waited for long withdraws.
+// Arrives at the in-memory barrier of this number and waits until its round is over. `told`: the
+// number of barrier exits whose notices this node has learned; empty if it has something to report.
+// `gives`: what node 0 broadcasts with the round. `takes`: where each node puts that; empty before.
+// Result: whether the round was held. A thread that has waited for long withdraws.
 struct Meet {
   static constexpr std::string_view kName = "Meet";
   std::uint32_t barrier = 0;
@@ -64,10 +64,10 @@ struct Meet {
   bool result = false;
 };
 
-// Until all other nodes have come to the in-memory barrier of this number, to which this node,
-// which has learned so many departures (`told`), has not come. Result: whether they have, with
-// nothing to tell; else the barrier goes by messages. A thread that has waited for long decides
-// that.
+// Waits until all other nodes have arrived at the in-memory barrier of this number. This node
+// itself has not; `told` is the number of barrier exits whose notices it has learned. Result: true
+// if all have arrived with nothing to report; false: the barrier goes by messages. After a long
+// wait the thread itself decides that it does.
 struct Gather {
   static constexpr std::string_view kName = "Gather";
   std::uint32_t barrier = 0;
@@ -75,22 +75,22 @@ struct Gather {
   bool result = false;
 };
 
-// ---- words that others reach
+// ---- words that other nodes reach
 
-// The node's home word of the block.
+// Loads the node's home word of the block.
 struct LoadWord {
   static constexpr std::string_view kName = "LoadWord";
   NodeId node;
   BlockId block;
   std::uint32_t result = 0;
 };
-// Our own home word of the block.
+// Stores our own home word of the block.
 struct StoreWord {
   static constexpr std::string_view kName = "StoreWord";
   BlockId block;
   std::uint32_t word = 0;
 };
-// The node's, compare-and-swap. Result: whether the word was `expected`.
+// Compare-and-swap on the node's home word. Result: whether the word was `expected`.
 struct SwapWord {
   static constexpr std::string_view kName = "SwapWord";
   NodeId node;
@@ -99,55 +99,58 @@ struct SwapWord {
   std::uint32_t desired = 0;
   bool result = false;
 };
-// A thread of ours begins to store at homes, or has ended. Others see it.
+// A thread of this node begins to store at homes, or has finished (`begins` false). Other nodes can
+// see the count of such threads.
 struct CountFlush {
   static constexpr std::string_view kName = "CountFlush";
   bool begins = false;
 };
-// Result: how many threads of the node are between the two.
+// Result: how many threads of the node are storing at homes now (CountFlush).
 struct LoadFlushing {
   static constexpr std::string_view kName = "LoadFlushing";
   NodeId node;
   std::uint32_t result = 0;
 };
-// A thread of ours begins to copy a block for a node that takes its home by a fetch, before the
-// word is swapped; or has ended.
+// A thread of this node begins to copy a block for a node that takes its home by a fetch, before
+// the home word is swapped; or has finished.
 struct CountGiving {
   static constexpr std::string_view kName = "CountGiving";
   bool begins = false;
 };
-// Result: how many threads of ours are between the two.
+// Result: how many threads of this node are copying so (CountGiving).
 struct LoadGiving {
   static constexpr std::string_view kName = "LoadGiving";
   std::uint32_t result = 0;
 };
-// At the node: a reader without tracking wants the block. Result: that was set already.
+// Sets "wanted" at the node: a reader would like the block to be tracked. Result: whether it was
+// set already.
 struct SetWanted {
   static constexpr std::string_view kName = "SetWanted";
   NodeId node;
   BlockId block;
   bool result = false;
 };
-// Ours are taken, and appended to `runs`.
+// Takes the "wanted" marks of this node, and appends their blocks to `runs`.
 struct TakeWanted {
   static constexpr std::string_view kName = "TakeWanted";
   std::vector<BlockRange>* runs = nullptr;
 };
-// A directory's entry of a block: its owner + 1, or 0; and for how many blocks from this one on it
-// is true, as far as that was looked at.
+// A directory's entry of a block: its owner + 1, or 0. `same`: for how many blocks from this one on
+// the entry is known to be the same.
 struct Owner {
   std::uint32_t entry = 0;
   std::uint32_t same = 0;
 };
-// The node's directory: its entry of the block.
+// Loads the entry of the block in the node's directory.
 struct LoadOwner {
   static constexpr std::string_view kName = "LoadOwner";
   NodeId node;
   BlockId block;
   Owner result{};
 };
-// The same, compare-and-swap 0 -> `entry`; of several blocks, which that directory keeps, until one
-// is another's. Result: of the first one, afterwards.
+// Compare-and-swap 0 -> `entry` in the node's directory, for each of the blocks in order, which
+// this directory keeps, until one has another owner. Result: the entry of the first block
+// afterwards.
 struct ClaimOwner {
   static constexpr std::string_view kName = "ClaimOwner";
   NodeId node;
@@ -162,67 +165,69 @@ struct CountOwned {
   std::uint32_t entry = 0;
   std::uint64_t result = 0;
 };
-// Our own directory's entry of the block.
+// Clears the block's entry in our own directory.
 struct ClearOwner {
   static constexpr std::string_view kName = "ClearOwner";
   BlockId block;
 };
 
-// ---- memory, and the application view. Ranges need not be atomic.
+// ---- memory, and the application view. Steps on ranges need not be atomic.
 
-// Backs our blocks with zeroed memory where they have none. Result: false when memory is short.
+// Gives those of our blocks that have no memory zeroed memory. Result: false if memory is short.
 struct Populate {
   static constexpr std::string_view kName = "Populate";
   BlockRange blocks;
   bool result = true;
 };
-// The same of the node's copy of one block.
+// The same for one block in the node's memory.
 struct PopulateAt {
   static constexpr std::string_view kName = "PopulateAt";
   NodeId node;
   BlockId block;
   bool result = true;
 };
-// The application view sees the blocks: kRead protected, kWrite free. An entry that exists stays.
+// Enters the blocks into the application view: kRead protected, kWrite unprotected. An entry that
+// exists stays as it is.
 struct Map {
   static constexpr std::string_view kName = "Map";
   BlockRange blocks;
   Access access = Access::kRead;
 };
-// The next write to the blocks is detected.
+// Protects the blocks, so that the next write to each is detected.
 struct Protect {
   static constexpr std::string_view kName = "Protect";
   BlockRange blocks;
 };
-// Writes to the blocks pass.
+// Ends the protection of the blocks.
 struct Unprotect {
   static constexpr std::string_view kName = "Unprotect";
   BlockRange blocks;
 };
-// The blocks leave the application view; their data stay.
+// Removes the blocks from the application view; their bytes stay.
 struct Zap {
   static constexpr std::string_view kName = "Zap";
   BlockRange blocks;
 };
-// Appends the runs written since they were protected, and protects them (detection by scan).
+// Appends the runs that were written since they were protected, and protects them again (detection
+// by scan).
 struct Scan {
   static constexpr std::string_view kName = "Scan";
   BlockRange blocks;
   std::vector<BlockRange>* runs = nullptr;
 };
-// The same of all that lies in the blocks, copies and homes or not, but protects nothing.
+// Appends the same for all blocks in the range, copies and homes or not, but protects nothing.
 struct Look {
   static constexpr std::string_view kName = "Look";
   BlockRange blocks;
   std::vector<BlockRange>* runs = nullptr;
 };
-// The memory of the blocks and their twins goes back to the machine; they read as zeros.
+// Gives the memory of the blocks and their twins back to the machine; they read as zeros.
 struct Punch {
   static constexpr std::string_view kName = "Punch";
   BlockRange blocks;
-  bool evicts = true;  // else they were no copies any more
+  bool evicts = true;  // false: the blocks were no copies any more
 };
-// The memory of the blocks' twins alone.
+// Gives back the memory of the blocks' twins only.
 struct DropTwin {
   static constexpr std::string_view kName = "DropTwin";
   BlockRange blocks;
@@ -230,22 +235,22 @@ struct DropTwin {
 
 // ---- bytes. None of these is atomic.
 
-// The node's copy of the blocks -> ours or, where `slot` is given, to the staging buffer from that
-// block on.
+// Copies the bytes of the blocks from the node's memory to ours or, if `slot` is given, to the
+// staging buffer from that block on.
 struct CopyHome {
   static constexpr std::string_view kName = "CopyHome";
   NodeId node;
   BlockRange blocks;
   std::optional<std::uint64_t> slot{};
 };
-// Our block -> its twin. (`home`: a planted fault takes it from there.)
+// Copies our block to its twin. (`home`: a planted fault copies from there.)
 struct CopyTwin {
   static constexpr std::string_view kName = "CopyTwin";
   BlockId block;
   NodeId home = kNoNode;
 };
-// The bytes of our block that differ from its twin -> the node's copy, and the twin if it follows.
-// Result: how many.
+// Stores the bytes of our block that differ from its twin in the node's memory and, with
+// twin_follows, in the twin. Result: their number.
 struct StoreDiff {
   static constexpr std::string_view kName = "StoreDiff";
   NodeId node;
@@ -253,8 +258,8 @@ struct StoreDiff {
   bool twin_follows = false;
   std::uint64_t result = 0;
 };
-// The same, but the bytes are only on their way to the node afterwards. via: by whose word they go
-// there, or kNoNode.
+// Sends these bytes to the node; they arrive later (AwaitFlush). via: the former home whose word
+// named the node, or kNoNode.
 struct PostDiff {
   static constexpr std::string_view kName = "PostDiff";
   NodeId node;
@@ -263,18 +268,18 @@ struct PostDiff {
   bool twin_follows = false;
   std::uint64_t result = 0;
 };
-// Until everything that this strand posted is at its homes.
+// Waits until all that this strand posted has arrived at its homes.
 struct AwaitFlush {
   static constexpr std::string_view kName = "AwaitFlush";
 };
-// Our block -> the node's copy.
+// Copies our whole block to the node's memory.
 struct StoreHome {
   static constexpr std::string_view kName = "StoreHome";
   NodeId node;
   BlockId block;
 };
-// A block of the staging buffer -> ours. merges: the bytes that differ from our twin alone, to our
-// block and the twin.
+// Copies a block of the staging buffer to ours. merges: only the bytes that differ from our twin,
+// to our block and to the twin.
 struct Merge {
   static constexpr std::string_view kName = "Merge";
   BlockId block;
@@ -282,7 +287,7 @@ struct Merge {
   bool merges = false;
   bool unused = false;  // no thread has used what the last refresh fetched
 };
-// The operation on the node's copy of the block. Result: what the word was.
+// Performs the operation on the node's copy of the block. Result: the word before it.
 struct PerformAtomic {
   static constexpr std::string_view kName = "PerformAtomic";
   NodeId node;
@@ -290,7 +295,7 @@ struct PerformAtomic {
   AtomicOp op;
   std::uint64_t result = 0;
 };
-// What an operation left of `before` -> our block, and its twin.
+// Writes the result of an operation on `before` to our block and, with twin_follows, to its twin.
 struct Patch {
   static constexpr std::string_view kName = "Patch";
   BlockId block;
@@ -301,15 +306,18 @@ struct Patch {
 
 // ---- exchanges with a node whose memory cannot be reached
 
-// What a reader tells the home with a fetch: another home sent it here; it may take what is offered
-// to it; it will want so many of the first blocks again at coming departures.
+// What a reader says to the home in a fetch. follows: another home sent the reader here; may_take:
+// the reader may take homes that are offered to it; again: it will want that many of the first
+// blocks again at the next barrier exits.
 struct FetchWish {
   bool follows = false;
   bool may_take = false;
   std::uint32_t again = 0;
 };
-// The first blocks of a run that came, a bit for each that is tracked; whether they are ours from
-// now on; and what the home promises (subscribers.h). None: the node to ask, for so many blocks.
+// What a fetch got: `count` blocks from the first one on; in `tracked` a bit for each that is
+// tracked; own: this node is their home from now on; subscribed: for how many of them the home
+// accepted a subscription (subscribers.h). If count is 0: `ask` is the node to ask, for `same`
+// blocks.
 struct FetchResult {
   std::uint32_t count = 0;
   std::uint32_t tracked = 0;
@@ -318,8 +326,9 @@ struct FetchResult {
   NodeId ask{};
   std::uint32_t same = 0;
 };
-// For each of the blocks: the home word; unless tracked, the block is wanted; then the node's copy
-// -> ours, or to the staging buffer; as far as the words allow, and the blocks are alike.
+// For each of the blocks: loads the home word; sets "wanted" unless the block is tracked; copies
+// the node's bytes to our block or, with stages, to the staging buffer. Ends at the first block
+// that the words do not allow, or that has another answer than the first one.
 struct Fetch {
   static constexpr std::string_view kName = "Fetch";
   NodeId node;
@@ -328,25 +337,26 @@ struct Fetch {
   bool stages = false;
   FetchResult result{};
 };
-// The same is asked for; a Fetch of the same blocks of the same node, which has to follow, waits
-// for it. The home answers at any time in between.
+// Sends the request for a Fetch. A Fetch of the same blocks from the same node has to follow, and
+// waits for the answer. The home answers at any time in between.
 struct PostFetch {
   static constexpr std::string_view kName = "PostFetch";
-  static constexpr std::uint32_t kMost = 3;  // under way at once, of one strand
+  static constexpr std::uint32_t kMost = 3;  // requests of one strand under way at once
   NodeId node;
   BlockRange blocks;
   FetchWish wish{};
   bool stages = false;
 };
-// What a home answers to an atomic operation: what the word was; or that the block is just moving,
-// and all has to begin anew; or the node to ask.
+// What a home answers to an atomic operation: kDone: `before` is what the word was; kNotYet: the
+// block is just moving, start again; kElsewhere: ask the node `ask`.
 struct AtomicAnswer {
   enum class What : std::uint8_t { kDone, kNotYet, kElsewhere };
   What what = What::kNotYet;
   std::uint64_t before = 0;
   NodeId ask{};
 };
-// PerformAtomic in one exchange. via: by whose word it comes, or kNoNode.
+// PerformAtomic in one exchange of messages. via: the former home whose word named the node, or
+// kNoNode.
 struct AskAtomic {
   static constexpr std::string_view kName = "AskAtomic";
   NodeId node;
@@ -358,15 +368,16 @@ struct AskAtomic {
 
 // ---- pushes
 
-// What a push brought: a bit for each tracked block, and one for each that has not come, since it
-// is the same as what came by its version before. Or nothing: the home has to be asked.
+// What a push brought: in `tracked` a bit for each tracked block; in `same` a bit for each block
+// that came without bytes: they are those of the version in TakePush::versions. gone: the push has
+// no bytes; the home has to be asked.
 struct TakenPush {
   bool gone = false;
   std::uint32_t tracked = 0;
   std::uint32_t same = 0;
 };
-// What the node sent of the blocks at this departure -> the staging buffer, once it is here; and
-// the versions.
+// Waits for the push of these blocks that the node sends at this barrier exit; copies their bytes
+// to the staging buffer, and their versions to `versions`.
 struct TakePush {
   static constexpr std::string_view kName = "TakePush";
   NodeId node;
@@ -375,19 +386,19 @@ struct TakePush {
   std::vector<std::uint32_t>* versions = nullptr;
   TakenPush result{};
 };
-// What was sent to us at departures up to this one.
+// Forgets the pushes that came to us with barrier exits up to this one.
 struct ForgetPushes {
   static constexpr std::string_view kName = "ForgetPushes";
   std::uint32_t departure = 0;
 };
-// The node need not send us the blocks any more; no waiting. Known there before what we ask it for
-// afterwards.
+// Ends the subscription to these blocks at the node; without waiting. The node learns it before any
+// later request of ours.
 struct EndSubscription {
   static constexpr std::string_view kName = "EndSubscription";
   NodeId node;
   BlockRange blocks;
 };
-// The bytes of one block that came with a grant or an arrival -> the staging buffer.
+// Copies the bytes of one block that came with a grant or an arrival to the staging buffer.
 struct TakeGranted {
   static constexpr std::string_view kName = "TakeGranted";
   BlockId block;
@@ -395,30 +406,31 @@ struct TakeGranted {
   std::uint64_t slot = 0;
 };
 
-// ---- what a node does for others (protocol/serve)
+// ---- what a node does for other nodes (protocol/serve)
 
-// Room for the bytes of so many blocks on their way out, the strand's until it asks again.
+// Room for the bytes of that many blocks that are to be sent. The strand owns it until it asks
+// again.
 struct SendBuffer {
   static constexpr std::string_view kName = "SendBuffer";
   std::uint64_t blocks = 0;
   std::byte* result = nullptr;
 };
-// Our block -> `to`. Not atomic.
+// Copies our block to `to`. Not atomic.
 struct ReadBlock {
   static constexpr std::string_view kName = "ReadBlock";
   BlockId block;
   std::byte* to = nullptr;
 };
-// The bytes that a posted difference names -> our block. Not atomic. Result: whether it is well
-// formed.
+// Stores the bytes of a posted difference in our block. Not atomic. Result: whether the difference
+// is well formed.
 struct ApplyDiff {
   static constexpr std::string_view kName = "ApplyDiff";
   BlockId block;
   Bytes diff;
   bool result = false;
 };
-// A message to the node, or where that is this node at once to itself. Result: whether this node
-// has taken its own.
+// Sends a message to the node. If that is this node, it takes the message at once. Result: whether
+// it did so successfully.
 struct SendMessage {
   static constexpr std::string_view kName = "SendMessage";
   NodeId to;
@@ -426,18 +438,18 @@ struct SendMessage {
   Bytes tail{};
   bool result = true;
 };
-// A push joins what is collected for the node, which passes it on to `further`.
+// Adds a push to those that are collected for the node. The node passes it on to `further`.
 struct SendPush {
   static constexpr std::string_view kName = "SendPush";
   const PushPart* part = nullptr;
   NodeId to;
   std::span<const NodeId> further;
 };
-// What is collected goes.
+// Sends the collected pushes.
 struct SendPushes {
   static constexpr std::string_view kName = "SendPushes";
 };
-// A push that has come is kept for TakePush. Result: whether there is room.
+// Keeps a push that has arrived for TakePush. Result: whether there was room.
 struct KeepPush {
   static constexpr std::string_view kName = "KeepPush";
   const PushPart* part = nullptr;
@@ -453,7 +465,7 @@ using Step =
                  AskAtomic, TakePush, ForgetPushes, EndSubscription, TakeGranted, SendBuffer,
                  ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
 
-// The place of a kind in Step.
+// The index of a kind in Step.
 template <typename Kind, std::size_t at = 0>
 constexpr std::size_t find_index() {
   if constexpr (std::is_same_v<std::variant_alternative_t<at, Step>, Kind>) {

@@ -18,9 +18,9 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 template <typename T = void>
 class Task;
 
-// One operation of one thread under way: it stands at a one-sided step, which its host performs
-// before it moves the operation on. Owns the memory of the operation's coroutine frames: no
-// allocation, so it may run in a signal handler.
+// One operation of one thread, from start to end. It is suspended at a step, which the host
+// performs before it resumes the operation. Owns the memory of the operation's coroutine frames: no
+// allocation, so an operation may run in a signal handler.
 class Strand {
  public:
   explicit Strand(WaiterId waiter) : waiter_(waiter) {}
@@ -29,26 +29,26 @@ class Strand {
 
   WaiterId waiter() const { return waiter_; }
 
-  // Starts an operation; at most one at a time, of this strand. It runs up to its first step.
+  // Starts an operation of this strand, which runs up to its first step. At most one at a time.
   template <typename T>
   void start(Task<T>& task) {
     task.handle_.promise().continuation = std::noop_coroutine();
     leaf_ = task.handle_;
     leaf_.resume();
   }
-  // The step to perform. Put its result into it, then move_on().
+  // The step to perform. The host puts the result into it, and then calls move_on().
   Step& step() { return step_; }
   const Step& step() const { return step_; }
   void move_on() { leaf_.resume(); }
 
-  // The bytes that came with a Call's result: the host sets them, the operation takes them.
+  // The bytes that came with the result of a Call: the host sets them, the operation takes them.
   void set_answer(const std::byte* from, std::size_t bytes) { answer_.assign(from, from + bytes); }
   std::vector<std::byte> take_answer() { return std::exchange(answer_, {}); }
-  // Whether a difference is on its way to a home: AwaitFlush must come.
+  // Whether a posted difference may be on its way to a home: an AwaitFlush has to follow.
   bool has_posted() const { return posted_; }
   void set_posted(bool posted) { posted_ = posted; }
 
-  // Of a step: its result, if it has one.
+  // Suspends the coroutine at a step; co_await returns the result of the step, if it has one.
   template <typename Kind>
   struct Awaiter {
     Strand& strand;
@@ -94,8 +94,8 @@ class Strand {
 
 namespace detail {
 
-// What the promises of all tasks share: frames in the strand's memory, and who continues
-// afterwards.
+// What promise_type has for each Task: its frames are in the strand's memory, and `continuation` is
+// resumed when the task ends.
 struct PromiseBase {
   std::coroutine_handle<> continuation;
 
@@ -145,8 +145,8 @@ struct PromiseOf<void> : PromiseBase {
 
 }  // namespace detail
 
-// An operation, or a part of one, as a coroutine that stops at every one-sided step. Awaiting a
-// part runs it to its end.
+// An operation, or a part of one: a coroutine that is suspended at each step. To await a part runs
+// it to its end.
 template <typename T>
 class [[nodiscard]] Task {
  public:

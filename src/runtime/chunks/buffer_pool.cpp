@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kPage = 4096;
-constexpr std::size_t kLooks = 16;        // for a buffer to come back, before a new one is made
-constexpr std::size_t kSweepLooks = 256;  // of one class
+constexpr std::size_t kLooks = 16;        // lent buffers to look at, before a new one is made
+constexpr std::size_t kSweepLooks = 256;  // lent buffers of one class
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -38,7 +38,7 @@ std::uint64_t bytes_of(std::uint32_t size_class) {
   return bytes < kPage ? bytes : round_up(bytes, kPage);
 }
 
-// What the place of a buffer is a multiple of.
+// The offset of a buffer of that size is a multiple of this.
 std::uint64_t unit_of(std::uint64_t bytes) {
   return bytes < kPage ? kLine : bytes < platform::kLargePage ? kPage : platform::kLargePage;
 }
@@ -100,9 +100,9 @@ void BufferPool::let_go(const Buffer& buffer) {
   Count* count = counts(region(buffer.node_), buffer.number_);
   count[1 + local(config_.self)].fetch_sub(1, std::memory_order_acq_rel);
   bool last = count[0].fetch_sub(1, std::memory_order_acq_rel) == 1;
-  if (buffer.node_ != config_.self) return;  // its own node finds out
+  if (buffer.node_ != config_.self) return;  // its own node will notice
   Slot& slot = slots_[buffer.number_];
-  if (slot.lent) return;  // it is looked at from there
+  if (slot.lent) return;  // collect() looks at it
   if (last) {
     give_back(buffer.number_);
   } else if (count[1 + local(config_.self)].load(std::memory_order_acquire) == 0) {
@@ -111,7 +111,7 @@ void BufferPool::let_go(const Buffer& buffer) {
   }
 }
 
-// The buffer's memory is used again, or goes.
+// The buffer is free: its memory is kept for reuse, or goes back to the machine.
 void BufferPool::give_back(std::uint32_t number) {
   Slot& slot = slots_[number];
   std::uint64_t bytes = bytes_of(slot.size_class);
@@ -127,7 +127,7 @@ void BufferPool::give_back(std::uint32_t number) {
   list.insert(list.begin(), number);
 }
 
-// A buffer that others hold. True: they do no more, and it is free.
+// Looks at a buffer that other nodes held. True: they no longer do, and it is free.
 bool BufferPool::come_back(std::uint32_t number) {
   Count* count = own_counts(number);
   for (std::uint32_t dead : dead_) {
@@ -139,7 +139,7 @@ bool BufferPool::come_back(std::uint32_t number) {
   return true;
 }
 
-// Looks at some of the class that others hold; true: one is free now.
+// Looks at some buffers of the class that other nodes hold. True: one of them is free now.
 bool BufferPool::collect(std::uint32_t size_class, std::size_t most) {
   std::deque<std::uint32_t>& lent = lent_[size_class];
   bool found = false;
@@ -150,7 +150,7 @@ bool BufferPool::collect(std::uint32_t size_class, std::size_t most) {
         own_counts(number)[1 + local(config_.self)].load(std::memory_order_acquire) > 0;
     slots_[number].lent = false;
     if (held_here)
-      continue;  // it came back in a message; the thread that lets it go looks after it
+      continue;  // it came back in a message; the thread here that releases it will then free it
     if (come_back(number)) {
       found = true;
     } else {

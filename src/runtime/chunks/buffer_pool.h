@@ -17,8 +17,8 @@ namespace terrane::runtime::chunks {
 
 class BufferPool;
 
-// Memory of a chunk's version, in the pool of one node of this host. Keeps it from being used for
-// anything else; made and destroyed under the node's mutex.
+// The memory of a version of a chunk, in the pool of one node of this host. While a Buffer exists,
+// the pool does not reuse that memory. Created and destroyed under the node's mutex.
 class Buffer {
  public:
   Buffer(BufferPool& pool, NodeId node, std::uint32_t number, std::byte* data, std::uint64_t bytes,
@@ -29,11 +29,12 @@ class Buffer {
 
   std::byte* data() const { return data_; }
   std::uint64_t bytes() const { return bytes_; }
-  // Where it is, for other nodes: whose pool, its number there, and its place in the region.
+  // Where the memory is, as other nodes name it: the node of the pool, the buffer's number there,
+  // and its offset in the pool's region.
   NodeId node() const { return node_; }
   std::uint32_t number() const { return number_; }
   std::uint64_t offset() const { return offset_; }
-  // Whether nobody else has it: no other node, no message under way, no other Buffer here.
+  // Whether there is no other holder: no other node, no message under way, no other Buffer here.
   bool is_sole() const;
 
  private:
@@ -46,11 +47,11 @@ class Buffer {
 };
 using BufferRef = std::shared_ptr<Buffer>;
 
-// The memory in which a node makes versions of chunks, and the way to that of the other nodes of
-// this host, which look at the very same bytes. One memory file, exported as a region: how often
-// each buffer is held and by which nodes, then the buffers. A buffer that nobody holds is used
-// again; beyond `keep_bytes` of such, their memory goes back to the machine. Called under the
-// node's mutex.
+// The memory in which a node stores versions of chunks, and access to the pools of the other nodes
+// of this host, which share the same bytes. A pool is one memory file, exported as a region: first,
+// for each buffer, how often it is held in all and by each node; then the buffers. A buffer without
+// holders is reused. Of these at most `keep_bytes` keep their memory; that of others goes back to
+// the machine. Called under the node's mutex.
 class BufferPool {
  public:
   struct Config {
@@ -59,7 +60,7 @@ class BufferPool {
     std::uint64_t region_bytes = 0;
     std::uint64_t keep_bytes = 64 << 20;
   };
-  // The region of another node of this host; empty: it cannot be reached.
+  // Gives the region of another node of this host; empty: it cannot be reached.
   using Reach = std::function<std::span<std::byte>(NodeId)>;
 
   static base::Result<std::unique_ptr<BufferPool>> create(Config config);
@@ -69,19 +70,20 @@ class BufferPool {
   std::uint64_t bytes() const { return memory_.bytes(); }
   std::byte* base() const { return memory_.data(); }
 
-  // Memory of at least a byte; zeroed, or with whatever was there. The error tells that there is
-  // none, and how much is in use.
+  // A buffer of at least one byte, zeroed or with old contents. The error says that there is no
+  // memory, and how much is in use.
   base::Result<BufferRef> allocate(std::uint64_t bytes, bool zeroed);
-  // Before a message names the buffer to `to`, a node of this host.
+  // Counts `to`, a node of this host, as a holder. Called before a message names the buffer to it.
   void lend(const Buffer& buffer, NodeId to);
-  // What a message of another node named; nullptr: there is no such buffer.
+  // The buffer that a message of another node named; nullptr: there is no such buffer.
   BufferRef borrow(NodeId node, std::uint32_t number, std::uint64_t offset, std::uint64_t bytes);
-  // What a dead node of this host held is free.
+  // Frees what a dead node of this host held.
   void bury(NodeId dead);
-  // Looks after a part of what others held and may have given back. Cheap; call it now and then.
+  // Looks at some of the lent buffers, which other nodes may have given back. Cheap; called
+  // periodically.
   void sweep();
 
-  // Of buffers that are in use, lent, or kept for the next.
+  // Bytes of buffers that are in use, lent, or kept for reuse.
   std::uint64_t resident_bytes() const { return resident_bytes_; }
 
  private:
@@ -93,14 +95,14 @@ class BufferPool {
     std::uint64_t offset = 0;
     std::uint32_t size_class = 0;
     bool backed = false;
-    bool used = false;  // holds what somebody wrote
+    bool used = false;  // has old contents
     bool lent = false;  // in lent_
   };
   using Count = std::atomic<std::uint32_t>;
 
   explicit BufferPool(Config config) : config_(std::move(config)) {}
   std::uint64_t stride() const;
-  // How often a buffer is held: by all, and then by each node of the host.
+  // The counts of a buffer: how often it is held in all, and then by each node of the host.
   Count* counts(std::span<std::byte> region, std::uint32_t number) const;
   Count* own_counts(std::uint32_t number) const;
   std::uint32_t local(NodeId node) const;
@@ -118,13 +120,13 @@ class BufferPool {
   Reach reach_;
   base::UniqueFd fd_;
   platform::SharedMapping memory_;
-  bool large_pages_ = true;  // may be had
+  bool large_pages_ = true;  // false: the machine refused them
   std::uint64_t next_offset_ = 0;
   std::vector<Slot> slots_;
   std::array<std::vector<std::uint32_t>, kClasses> free_;  // by size class; those with memory last
-  std::array<std::deque<std::uint32_t>, kClasses> lent_;   // not held here, but elsewhere
-  std::vector<std::uint32_t> dead_;                        // local numbers
-  std::uint32_t swept_ = 0;                                // the class that is looked at next
+  std::array<std::deque<std::uint32_t>, kClasses> lent_;   // by size class; others hold them
+  std::vector<std::uint32_t> dead_;                        // dead nodes: their indices on this host
+  std::uint32_t swept_ = 0;                                // the size class that was swept last
   std::uint64_t free_bytes_ = 0;
   std::uint64_t resident_bytes_ = 0;
 };

@@ -31,7 +31,7 @@ Outcome check(std::string_view name, const Chains::Shape& shape) {
 
 }  // namespace
 
-// The pieces are there before the shape is, which tells others of them.
+// All pieces exist before the shape does, from which other nodes learn of them.
 Outcome Chains::create(std::string_view name, const Shape& shape, ChunkId& chain, bool& existed) {
   if (Outcome good = check(name, shape); !good.ok()) return good;
   OpenScope scope;

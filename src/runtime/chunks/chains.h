@@ -4,16 +4,16 @@
 
 namespace terrane::runtime::chunks {
 
-// Large data under one name, cut by size into pieces that are ordinary chunks ("NAME[0]", ...),
-// each with a home of its own. A chunk that programs do not see tells the chain's shape. Any thread
-// may call. Node and meetings outlive it.
+// Large data under one name, divided into pieces that are ordinary chunks ("NAME[0]", ...), each
+// with its own home. A chunk that programs do not see has the chain's shape. Any thread may call.
+// The ChunkNode and the `Meetings` outlive it.
 class Chains {
  public:
   struct Shape {
     std::uint64_t bytes = 0;        // of all pieces
-    std::uint64_t piece_bytes = 0;  // of each; the last may have fewer
+    std::uint64_t piece_bytes = 0;  // of each; the last one may be shorter
     machine::Coherence coherence = machine::Coherence::kInvalidate;
-    std::uint64_t made_bytes = 0;  // before anything was appended
+    std::uint64_t made_bytes = 0;  // before the first append()
 
     std::uint64_t pieces() const { return (bytes + piece_bytes - 1) / piece_bytes; }
   };
@@ -21,14 +21,14 @@ class Chains {
 
   Chains(ChunkNode& node, Meetings& meetings) : node_(node), meetings_(meetings) {}
 
-  // Makes the chain with all its pieces, or finds it where it was made in that shape.
+  // Creates the chain with all its pieces. existed: it was there already, with that shape.
   Outcome create(std::string_view name, const Shape& shape, ChunkId& chain, bool& existed);
-  // Waits until it has all its pieces.
+  // Waits until the chain has all its pieces.
   Outcome find(std::string_view name, std::int64_t timeout_ns, ChunkId& chain);
-  // As it is now: others may append to it.
+  // The current shape: other threads and nodes may append to the chain.
   Outcome shape(ChunkId chain, Shape& shape);
   Outcome piece(ChunkId chain, std::uint64_t index, ChunkId& chunk);
-  // So many bytes more, from piece `first` on; the last piece must be full.
+  // Adds `bytes` in new pieces, of which `first` is the first. The last old piece must be full.
   Outcome append(ChunkId chain, std::uint64_t bytes, std::uint64_t& first);
 
  private:

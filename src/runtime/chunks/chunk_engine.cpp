@@ -11,9 +11,9 @@ namespace terrane::runtime::chunks {
 namespace {
 
 constexpr std::uint64_t kSweepNs = 50'000'000;
-constexpr std::uint64_t kRelayShare = 4;  // of a server's memory, one part for what it relays
+constexpr std::uint64_t kRelayShare = 4;  // of a server's memory, a quarter for what it relays
 
-// nullptr: there is one, or nodes may die or join.
+// nullptr: there is one cluster, or nodes may die or join.
 std::unique_ptr<const protocol::Clusters> clusters_of(const EngineConfig& config,
                                                       const bootstrap::Bootstrap& bootstrap) {
   bool fixed = !config.survives && bootstrap.guests() == 0 && !bootstrap.is_guest();
@@ -172,7 +172,7 @@ ChunkEngine::Answer ChunkEngine::hint(ChunkId chunk, machine::Coherence coherenc
   });
 }
 
-// A client gives back what it has. False: it is a server, or has become one.
+// A client gives back what it has, and leaves. False: it is a server, or has become one.
 bool ChunkEngine::leave_alone() {
   {
     std::lock_guard hold(mutex_);
@@ -204,7 +204,7 @@ bool ChunkEngine::close(ScopeId id) {
   }
   if (trace_)
     trace_->closed({*scope.copy, scope.chunk, scope.mode, scope.version, scope.since, scope.noted});
-  std::uint64_t now = trace_ ? platform::ticks() : 0;  // the version is taken after that
+  std::uint64_t now = trace_ ? platform::ticks() : 0;  // before the version is taken
   step(machine::Close{scope.chunk, scope.mode, scope.place, scope.range});
   bool wrote = scope.mode != Mode::kRead && scope.copy->pushed() && !scope.copy->gone;
   if (trace_ && wrote) trace_->published(scope.chunk, scope.copy->version, scope.copy->bytes, now);
@@ -225,14 +225,14 @@ void ChunkEngine::finish(Waiter& waiter) {
   if (waiter.sleeping.load(std::memory_order_seq_cst) != 0) transport_.interrupt();
 }
 
-// At the deadline the machine gets the time, which ends what it knows of; what it does not know
-// of is over then.
+// At the deadline the machine gets the current time. Then it answers the waits that it knows of;
+// any other wait ends here.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
   waiting::Backoff backoff;
   bool reports = waiter.wants != Wants::kAnswers && waiter.reports && config_.patience_ms != 0;
   std::uint64_t report_ns =
       reports ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
-  std::uint32_t looks = 0;  // where a waiting thread never sleeps it asks for the time now and then
+  std::uint32_t looks = 0;  // a wait that never sleeps reads the clock from time to time
   transport_.attend();
   while (waiter.done.load() == 0) {
     if (transport_.pending() && transport_.poll(*this) > 0) continue;

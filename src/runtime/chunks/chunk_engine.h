@@ -32,16 +32,16 @@ using protocol::chunks::Mode;
 using protocol::chunks::Wait;
 namespace machine = protocol::chunks;
 
-// The calling thread, as the system numbers it, which it is asked once.
+// The system's number of the calling thread; one system call for each thread.
 inline int this_thread() {
   thread_local const int number = ::gettid();
   return number;
 }
 
-// An open scope, as long as it is open; never given twice by a node.
+// Identifies an open scope. A node never uses a number twice.
 using ScopeId = Id<struct ScopeTag, std::uint64_t>;
 
-// What a node has sent and waited for; see terrane_chunk_counters.
+// Counts of what a node has sent and waited for; see terrane_chunk_counters.
 struct EngineCounters {
   using Count = std::atomic<std::uint64_t>;
   Count messages_sent{0}, messages_received{0};
@@ -53,33 +53,33 @@ struct EngineCounters {
 struct EngineConfig {
   NodeId self;
   Topology topology;
-  View view;  // the first
+  View view;  // at start
   std::uint64_t budget_bytes, home_bytes;
-  bool shares = true;              // memory with the nodes of this host
+  bool shares = true;              // shares memory with the nodes of this host
   bool survives = false;           // the job goes on when a node dies
-  bool clusters = true;            // versions cross the link between two of them once
-  std::uint64_t patience_ms = 0;   // a wait that takes so long is reported, once; 0: never
-  trace::EventLog* log = nullptr;  // where it notes what happens; outlives the engine
+  bool clusters = true;            // a version crosses the link between two clusters once
+  std::uint64_t patience_ms = 0;   // a wait of this length is reported, once; 0: never
+  trace::EventLog* log = nullptr;  // nullptr: no events are recorded; outlives the engine
   std::uint32_t log_every = 1;     // see ChunkTrace
 };
 
-// Drives the protocol of chunks on real threads, memory and messages: carries out the machine's
-// effects under one mutex, and delivers messages. A waiting thread makes progress by polling; while
-// nobody waits, a handler thread sleeps on the transport and serves the other nodes. Any thread may
-// call.
+// Drives the protocol of chunks on real threads, memory and messages: performs the machine's
+// effects under one mutex, and delivers messages. A waiting thread makes progress by polling. While
+// no thread waits, the handler thread sleeps on the transport and serves the other nodes. Any
+// thread may call.
 class ChunkEngine final : private transport::Receiver {
  public:
-  // What a call came to. `scope` where it opened one; `data` belongs to the scope.
+  // The result of a call. `scope`: if the call opened one; then `data` is valid until it is closed.
   struct Answer {
     machine::Status status = machine::Status::kOk;
     ChunkId chunk = machine::kNoChunk;
     std::uint64_t version = 0, missed = 0;
     ScopeId scope;
-    std::byte* data = nullptr;  // of the range that is looked at
+    std::byte* data = nullptr;  // first byte of `range`
     machine::Range range;
-    machine::Range changed;    // of a version that was taken: where, since the one taken before
-    std::uint64_t opened = 0;  // when the scope did, by platform::ticks()
-    bool at_once = false;      // within the call's own step
+    machine::Range changed;    // of take(): bytes that changed since the version taken before
+    std::uint64_t opened = 0;  // when the scope opened, by platform::ticks()
+    bool at_once = false;      // answered within the call's own step, without a wait
     machine::WorkVersion work = {};
   };
   struct Facts {
@@ -88,19 +88,20 @@ class ChunkEngine final : private transport::Receiver {
     machine::Coherence coherence = machine::Coherence::kInvalidate;
     NodeId home;
   };
-  // Called when a version came that nobody waited for, under the mutex: it hands it on.
+  // Called under the mutex when a version has come for which no thread waits.
   using Notice = std::function<void(ChunkId)>;
 
   ChunkEngine(const EngineConfig& config, BufferPool& pool, transport::Transport& transport,
               bootstrap::Bootstrap& bootstrap, Readiness& readiness, Members& members);
   ~ChunkEngine();
 
-  Answer create(machine::Create event);  // of which it sets the waiter
-  // Deadlines: by platform::now_ns(); machine::kNever.
+  Answer create(machine::Create event);  // sets event.waiter itself
+  // Deadlines are times of platform::now_ns(), or machine::kNever.
   Answer find(std::string_view name, bool wait, std::uint64_t deadline_ns);
-  // A view of the range; a writer makes a version that differs there alone.
+  // Opens a scope on the range. A writer's version differs from the one before only within the
+  // range.
   Answer open(ChunkId chunk, Mode mode, machine::Range range, Wait wait, std::uint64_t deadline_ns);
-  // `reports`: false where the caller reports a long wait by itself.
+  // reports: false if the caller reports a long wait itself.
   Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns, bool reports = true);
   Answer subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                    std::uint32_t window, Notice notice);
@@ -111,64 +112,64 @@ class ChunkEngine final : private transport::Receiver {
   bool close(ScopeId scope);
 
   Facts facts(ChunkId chunk) const;
-  // The nodes that have scopes of the chunk open, as a sentence; asks the other nodes, until
-  // `deadline_ns` at most.
+  // A sentence about the nodes that have scopes of the chunk open. Asks the other nodes, at most
+  // until `deadline_ns`.
   std::string holders(ChunkId chunk, std::uint64_t deadline_ns = machine::kNever);
-  // Why no version can come to this node: its scopes are open on all that its window has room for.
-  // "" where one can.
+  // A sentence that says why no version can come to this node: it has open scopes on as many
+  // versions as its window permits. "": a version can come.
   std::string why_no_version_fits(ChunkId chunk) const;
-  // The number of this node's threads that wait in the barrier that the chunk is has changed.
+  // `change` threads of this node more (or fewer) wait in the barrier that this chunk implements.
   void waits_in_barrier(ChunkId chunk, int change);
-  // Which nodes have no thread that waits in that barrier, by a sentence; asks the other nodes.
+  // A sentence about the nodes without a thread that waits in that barrier; asks the other nodes.
   std::string absent_from_barrier(ChunkId chunk);
-  // Which servers do not answer, by a sentence; "" where all do.
+  // A sentence about the servers that do not answer; "": all answer.
   std::string silent_servers(std::uint64_t deadline_ns = machine::kNever);
-  // nullptr where nothing is noted.
+  // nullptr: no events are recorded.
   ChunkTrace* trace() const { return trace_.get(); }
-  // The scope that is open longest; "" if none is.
+  // A sentence about the scope that has been open longest; "": none is open.
   std::string oldest_scope() const;
 
-  // A client gives back what it has and goes; a server waits until all nodes that live want to
-  // leave. Ends the handler thread. How the node is to be taken leave of.
+  // Leaves the job. A client gives back what it has and leaves; a server waits until all live nodes
+  // want to leave. Ends the handler thread. Returns how the node leaves, for the launcher.
   bootstrap::Departure leave();
 
  private:
   friend class WorkCalls;
   friend class WorkFacts;
 
-  // What a thread waits for.
+  // What a waiting thread waits for.
   enum class Wants : std::uint8_t {
-    kAnswers,      // of other nodes, for a bounded time
-    kCreation,     // of a chunk by `name`
-    kName,         // to be created
+    kAnswers,      // answers of other nodes, for a bounded time
+    kCreation,     // the answer to its own creation of chunk `name`
+    kName,         // the creation of chunk `name` by any node
     kPlace,        // a home for the chunk with `name`
-    kScope,        // of `chunk`
-    kVersion,      // of `chunk`, to take it
-    kCoherence,    // of `chunk` to change
-    kWorkRoom,     // in the work stream `chunk`, to write
-    kWorkVersion,  // of it, to take
-    kServers,      // to take back all that this node has
-    kDeparture,    // of all nodes
+    kScope,        // a scope of `chunk`
+    kVersion,      // a version of `chunk`, to take it
+    kCoherence,    // a change of the coherence of `chunk`
+    kWorkRoom,     // room in the work stream `chunk`, to write
+    kWorkVersion,  // a version of the work stream `chunk`, to take it
+    kServers,      // servers that take over all that this node has
+    kDeparture,    // that all nodes want to leave
   };
   // A thread that waits for an answer.
   struct Waiter {
     Wants wants = Wants::kAnswers;
-    int thread = this_thread();  // another one may deliver its answer
-    bool reports = true;         // where the wait takes long
+    int thread = this_thread();  // the waiting one; another thread may deliver the answer
+    bool reports = true;         // a long wait is reported
     std::string_view name;
     Mode mode = Mode::kRead;
     ChunkId chunk = machine::kNoChunk;
     machine::Range range;
     Answer answer;
-    std::vector<std::string> words;  // of other nodes
-    std::vector<NodeId> in_barrier;  // that have threads which wait in it
-    std::uint32_t asked = 0;  // the number of the question, and the nodes that have not answered
+    std::vector<std::string> words;  // sentences of other nodes
+    std::vector<NodeId> in_barrier;  // nodes with threads that wait in the barrier
+    std::uint32_t asked = 0;         // the question's number; missing: nodes that have not answered
     std::vector<NodeId> missing;
-    std::string cause;  // that explains the wait by itself
+    std::string cause;  // a sentence that explains the wait completely
     bool works() const { return wants == Wants::kWorkRoom || wants == Wants::kWorkVersion; }
     bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion || works(); }
-    bool steps = false;       // its thread does, for its sake
-    std::uint64_t since = 0;  // when its thread began to wait, in ticks; where that is noted
+    bool steps = false;       // its own thread performs the machine's step now
+    std::uint64_t since = 0;  // when the wait began, in ticks; only with a trace
     std::atomic<std::uint32_t> done{0};
     std::atomic<std::uint32_t> sleeping{0};
   };
@@ -181,8 +182,8 @@ class ChunkEngine final : private transport::Receiver {
     int thread;
     std::uint64_t since;  // in ticks
     std::uint64_t version;
-    bool noted;                             // in the event log, that it opened
-    const machine::ChunkCache::Copy* copy;  // a cache forgets none
+    bool noted;                             // the event log has its kScopeOpened
+    const machine::ChunkCache::Copy* copy;  // valid for ever: a cache removes none
     bool works = false;                     // it is a version of a work stream
   };
 
@@ -244,9 +245,9 @@ class ChunkEngine final : private transport::Receiver {
   Readiness& readiness_;
   Members& members_;
   EngineCounters counters_;
-  std::vector<bool> shares_;  // memory with that node
+  std::vector<bool> shares_;  // by node: memory is shared with it
 
-  mutable std::mutex mutex_;  // of everything down to the handler
+  mutable std::mutex mutex_;  // of all members down to loss_
   mutable platform::TickScale scale_;
   std::unique_ptr<const protocol::Clusters> clusters_;  // nullptr: nothing is relayed
   machine::MesiChunk machine_;
@@ -254,34 +255,34 @@ class ChunkEngine final : private transport::Receiver {
   ChunkMemory memory_;
   machine::View view_;
   std::vector<std::byte> scratch_;
-  BufferRef incoming_;  // in which the data of the message at hand lie
+  BufferRef incoming_;  // has the data of the message that is being delivered
   std::vector<Waiter*> waiters_;
   std::vector<std::uint32_t> free_waiters_;
   std::unordered_map<std::uint64_t, Scope> scopes_;
   std::uint64_t last_scope_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> in_barrier_;  // threads here, by its chunk
+  std::unordered_map<std::uint64_t, std::uint32_t> in_barrier_;  // threads here, by the chunk
   std::unordered_map<std::uint64_t, Notice> notices_;
-  std::vector<bool> leaves_, parted_;  // by node
-  std::vector<bool> dead_;             // ... that are in the view no more
-  bool asked_to_close_ = false;        // nobody is to join any more
-  bool closed_ = false;                // nobody will
+  std::vector<bool> leaves_, parted_;  // by node: it wants to leave; it has left or been lost
+  std::vector<bool> dead_;             // by node: it died (else it left)
+  bool asked_to_close_ = false;        // the launcher was asked to admit no more guests
+  bool closed_ = false;                // it admits no more
   Waiter* leaving_ = nullptr;
-  Waiter* asking_ = nullptr;  // the thread that asks for holders
+  Waiter* asking_ = nullptr;  // the thread that asks other nodes a question
   std::uint32_t questions_ = 0;
-  NodeId lost_;  // the first peer that was lost, when, and the sentence
+  NodeId lost_;  // the first peer that was lost, when, and the error message
   std::uint64_t lost_at_ns_ = 0;
   std::string loss_;
 
-  std::mutex inquiry_;  // one at a time
+  std::mutex inquiry_;  // held during a question to other nodes
   std::atomic<bool> leaving_in_order_{false};
   std::atomic<bool> stopping_{false};
-  std::uint64_t swept_ns_ = 0;  // the handler thread's
+  std::uint64_t swept_ns_ = 0;  // of the handler thread
   waiting::HandlerThread handler_;
-  base::UniqueFd stop_;   // ends the wait for news
-  std::thread listener_;  // that waits for them
+  base::UniqueFd stop_;   // ends the listener's wait
+  std::thread listener_;  // waits for the launcher's messages
 };
 
-// One step for the sake of the calling thread, and the wait for its answer.
+// Makes one step of the machine for the calling thread, and waits for its answer.
 template <typename MakeEvent>
 ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make) {
   std::uint32_t number = 0;

@@ -10,25 +10,25 @@ namespace terrane::runtime::chunks {
 using protocol::chunks::ChunkId;
 using protocol::chunks::Place;
 
-// Where the bytes of this node's copies of chunks are: one buffer for each place that the protocol
-// has asked for. Places that hold the same version hold the same buffer, on one node and on all
-// nodes of a host; a scope that is about to write one gets it alone. Under the node's mutex.
+// The bytes of this node's copies of chunks: one buffer for each place that the protocol has asked
+// for. Places with the same version share one buffer, on one node and on all nodes of a host. A
+// scope that is about to write may get a buffer of its own. Called under the node's mutex.
 class ChunkMemory {
  public:
   explicit ChunkMemory(BufferPool& pool) : pool_(pool) {}
 
   void provide(ChunkId chunk, Place place, std::uint64_t bytes);
   void discard(ChunkId chunk, Place place);
-  // Two places of a chunk hold the same from now on.
+  // From now on both places of the chunk hold the same bytes.
   void alias(ChunkId chunk, Place from, Place to);
-  // The place holds this buffer.
+  // Stores the buffer in the place.
   void put(ChunkId chunk, Place place, BufferRef buffer);
-  // The place holds a copy of these bytes.
+  // Stores a copy of these bytes in the place.
   base::Result<> fill(ChunkId chunk, Place place, protocol::Bytes bytes);
-  // The bytes to read or to send; zeros where nobody has written any. nullptr: the chunk has none.
+  // The buffer to read or to send; zeros if nothing was written. nullptr: the chunk has no bytes.
   base::Result<BufferRef> look(ChunkId chunk, Place place);
-  // The bytes to write. kKeep: as they are now; kReplace: all of them will be written. `alone`: not
-  // in memory that anybody else looks at.
+  // The buffer to write. kKeep: with its current bytes; kReplace: all bytes will be written.
+  // `alone`: a buffer with no other holder.
   enum class Old { kKeep, kReplace };
   base::Result<BufferRef> open(ChunkId chunk, Place place, Old old, bool alone);
 
@@ -47,7 +47,7 @@ class ChunkMemory {
   };
   struct Held {
     std::uint64_t bytes = 0;
-    BufferRef buffer;  // none: zeros
+    BufferRef buffer;  // nullptr: all bytes are zero
   };
 
   BufferPool& pool_;

@@ -122,7 +122,7 @@ base::Result<> ChunkNode::wire_up(const Options& options) {
   return {};
 }
 
-// Of a guest: as it is after all that has happened.
+// The state of a guest after all events so far.
 base::Result<View> ChunkNode::first_view(const Topology& topology) {
   View view = topology.first_view();
   if (!bootstrap_->is_guest()) return view;
@@ -218,7 +218,7 @@ Outcome ChunkNode::check_range(ChunkId chunk, machine::Range range) const {
                       range.offset, facts.name, facts.bytes)};
 }
 
-// The rest of a chunk of which a part is written is needed.
+// If a part of a chunk is written, the rest of its bytes are needed.
 Outcome ChunkNode::open(ChunkId chunk, Mode mode, machine::Range range, std::int64_t timeout_ns,
                         OpenScope& scope) {
   if (Outcome good = check_range(chunk, range); !good.ok()) return good;
@@ -281,7 +281,7 @@ Outcome ChunkNode::drop(ChunkId chunk) {
 
 // ---- Subscriptions
 
-// By three questions to the chunk's home: the shortest answer was held up least.
+// Measures by three questions to the chunk's home; the shortest answer was delayed least.
 std::uint32_t ChunkNode::measured_window(const ChunkEngine::Facts& facts) {
   std::uint64_t bandwidth = facts.home == self() ? 0 : transport_->bandwidth(facts.home);
   std::uint64_t delay_ns = 0;

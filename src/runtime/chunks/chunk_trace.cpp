@@ -37,7 +37,7 @@ ChunkTrace::~ChunkTrace() {
     }
 }
 
-// The chunk's name comes in front of its first state.
+// Records the chunk's name before its first state.
 void ChunkTrace::learn(ChunkId chunk, const Copy& copy) {
   if (copy.ordinal >= known_.size()) {
     known_.resize(copy.ordinal + 1);
@@ -58,7 +58,8 @@ void ChunkTrace::note_state(ChunkId chunk, const Copy& copy, std::uint8_t now) {
   log_.note(Event::kState, {.object = chunk.value, .kind = now});
 }
 
-// No state changes without an effect on the chunk, but by what a message or the view says.
+// A copy's state changes only with an effect on its chunk, by a message, or by a change of the
+// view.
 void ChunkTrace::look_around(const machine::Event& event, const machine::Effects& effects,
                              const machine::ChunkCache& cache) {
   if (std::holds_alternative<machine::ViewChanged>(event))
@@ -117,8 +118,8 @@ void ChunkTrace::note_closed(const Closed& scope, Event event, std::uint8_t deta
                 .number = low_half(scope.version)});
 }
 
-// The first has a record. Gaps are drawn, evenly from none to twice their mean, so that a program's
-// period does not choose which scopes are seen.
+// The first scope has a record. The gaps between records are random, uniform from none to twice
+// their mean, so that a program's period does not determine which scopes have one.
 void ChunkTrace::note_sample(const Closed& scope, Gap& gap) {
   note_closed(scope, Event::kScope, gap.size);
   random_ ^= random_ << 13;

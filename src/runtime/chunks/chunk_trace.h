@@ -10,29 +10,29 @@
 
 namespace terrane::runtime::chunks {
 
-// What happens to chunks on a node, put down in its event log. Where the pointer to it is null,
-// nothing is traced. `stepped`, `look`, `sent`, `came` and `closed` are called under the engine's
-// mutex; the others by any thread. Times are platform::ticks().
+// Records what happens to chunks on a node, in its event log. A null pointer in place of a
+// ChunkTrace: nothing is recorded. `stepped`, `look`, `sent`, `came` and `closed` are called under
+// the engine's mutex, the other methods by any thread. Times are platform::ticks().
 //
-// Of scopes that opened at once some have a record, which tells how many others it counts for; all
-// else has a record each.
+// Of the scopes that open at once, only some have a record, with the number of scopes that it
+// counts for. Every other event has its own record.
 class ChunkTrace {
  public:
   using ChunkId = protocol::chunks::ChunkId;
   using Mode = protocol::chunks::Mode;
   using Copy = protocol::chunks::ChunkCache::Copy;
 
-  // As many as a record can count for allows.
+  // The most that a record's counter permits.
   static constexpr std::uint32_t kMostEvery = 128;
 
-  // One of `every` scopes that open at once, in the mean, has a record; 1: each.
+  // One of `every` scopes that open at once has a record, on average; 1: each.
   ChunkTrace(trace::EventLog& log, std::uint32_t every);
-  // Notes how many scopes came after the last record of each chunk.
+  // Records how many scopes followed the last record of each chunk.
   ~ChunkTrace();
   ChunkTrace(const ChunkTrace&) = delete;
 
-  // The machine has made a step, whose effects have not been carried out: states that have changed,
-  // but for chunks whose waiters are answered. These are looked at when they are.
+  // Called after a step of the machine, before its effects are performed: records the states that
+  // have changed. Chunks for which a waiting thread is answered are looked at with the answer.
   void stepped(const protocol::chunks::Event& event, const protocol::chunks::Effects& effects,
                const protocol::chunks::ChunkCache& cache) {
     bool quiet = std::holds_alternative<protocol::chunks::Open>(event) ||
@@ -51,7 +51,7 @@ class ChunkTrace {
   void sent(ChunkId chunk, NodeId to, std::uint64_t bytes, trace::BytesWay way);
   void came(ChunkId chunk, std::uint64_t bytes, trace::BytesWay way);
 
-  // A call that was to open a scope has been answered.
+  // A call that opens a scope has been answered.
   struct Answered {
     ChunkId chunk;
     Mode mode;
@@ -61,7 +61,7 @@ class ChunkTrace {
     std::uint64_t time, waited;
   };
   void answered(const Answered& call);
-  // A scope has been closed. `noted`: that it was opened is in the log; else one event tells all.
+  // A scope has been closed. noted: its opening has a record; otherwise one record describes both.
   struct Closed {
     const Copy& copy;
     ChunkId chunk;
@@ -75,7 +75,7 @@ class ChunkTrace {
     if (gap.left == 0) return note_sample(scope, gap);
     --gap.left;
   }
-  // A scope wrote a version of a pushed chunk, and was closed at `time`.
+  // A scope of a pushed chunk has written a version, and was closed at `time`.
   void published(ChunkId chunk, std::uint64_t version, std::uint64_t bytes, std::uint64_t time);
   void handler_ran(ChunkId chunk, std::uint64_t version, std::uint64_t begin);
   // A thread has waited at a barrier, or for signals.
@@ -83,18 +83,19 @@ class ChunkTrace {
   void died(NodeId node);
 
  private:
-  // Scopes of a chunk and a mode that open at once and have no record, between two that have.
+  // Between two records: scopes of one chunk and mode that opened at once and have no record.
   struct Gap {
     std::uint8_t size = 0, left = 0;
   };
-  // Of a chunk. Each scope looks at it, so it is small.
+  // What was recorded of a chunk. Small, because each scope reads it.
   struct Noted {
-    std::uint8_t state = kUnknown;  // the last
+    std::uint8_t state = kUnknown;  // the last one recorded
     std::array<Gap, 3> gaps{};      // by mode
   };
-  static constexpr std::uint8_t kUnknown = 0xff;  // nothing has been noted
+  static constexpr std::uint8_t kUnknown = 0xff;  // nothing was recorded
 
-  // Of a pushed chunk: exclusive is the right to write; shared, that a version is here.
+  // The state of a copy. Of a pushed chunk, exclusive means the right to write, and shared that a
+  // version is here.
   static protocol::chunks::State state_of(const Copy& copy) {
     using enum protocol::chunks::State;
     if (!copy.pushed() || copy.state != kInvalid) return copy.state;
@@ -111,7 +112,7 @@ class ChunkTrace {
   trace::EventLog& log_;
   const std::uint32_t every_;
   std::uint64_t random_;
-  // By the copy's ordinal: what was noted, and which chunk it is. A cache forgets none.
+  // By the copy's ordinal: what was recorded, and the chunk. A cache removes no copy.
   std::vector<Noted> noted_;
   std::vector<std::pair<ChunkId, const Copy*>> known_;
 };

@@ -1,4 +1,4 @@
-// What the machine answers, carried out; and what other nodes send, given to it.
+// Performs the machine's effects, and gives it what other nodes send.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ class ChunkEngine::Performer {
     engine_.memory_.provide(provide.chunk, provide.place, provide.bytes);
   }
 
-  // Data that came in memory of this host stay where they are.
+  // Data that came through memory of this host are used in place.
   void perform(const machine::Install& install) {
     if (engine_.incoming_ && install.bytes.data() == engine_.incoming_->data()) {
       engine_.memory_.put(install.chunk, install.place, engine_.incoming_);
@@ -61,8 +61,8 @@ class ChunkEngine::Performer {
     engine_.finish(waiter);
   }
 
-  // Where one node has a chunk to itself its bytes are changed where they are, unless somebody may
-  // have to fall back to them: versions of pushed chunks, and any that a writer's death may undo.
+  // If this node alone has a chunk, its bytes are changed in place. Not so if an older version may
+  // be needed: versions of pushed chunks, and all versions if a writer's death may undo one.
   void open_scope(Waiter& waiter, const machine::Resume& resume,
                   const machine::ChunkCache::Copy& copy) {
     bool alone = copy.pushed() || engine_.config_.survives;
@@ -74,7 +74,7 @@ class ChunkEngine::Performer {
                                                                     alone);
     if (!buffer) engine_.fail(fmt::format("chunk '{}': {}", copy.name, buffer.error().message));
     ScopeId id{++engine_.last_scope_};
-    // What was taken is looked at as far as the subscription goes.
+    // The range of a version that was taken is that of the subscription.
     machine::Range range =
         waiter.wants == Wants::kWorkVersion
             ? machine::Range{0, resume.work.bytes}
@@ -156,8 +156,8 @@ class ChunkEngine::Performer {
   ChunkEngine& engine_;
 };
 
-// Under the mutex. Messages are sent under it too: their order for each pair is the order of the
-// steps.
+// Under the mutex. Messages are sent under it too, so the messages of each pair of nodes have the
+// order of the steps.
 void ChunkEngine::step(const machine::Event& event) {
   effects_.clear();
   machine_.step(event, effects_);

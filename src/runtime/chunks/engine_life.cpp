@@ -15,7 +15,7 @@
 namespace terrane::runtime::chunks {
 namespace {
 
-constexpr std::uint64_t kPartNs = 5'000'000'000;  // for the others to have heard us
+constexpr std::uint64_t kPartNs = 5'000'000'000;  // for the other nodes to receive our last message
 
 }  // namespace
 
@@ -38,8 +38,8 @@ void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, trans
 
 // ---- Deaths
 
-// The launcher sees every death by itself, and ends the job or tells us. Should it do neither, we
-// end it.
+// The launcher detects every death by itself. It ends the job or reports the death to this node; if
+// it does neither, this node ends the job.
 void ChunkEngine::lost(NodeId peer, std::string_view why) {
   std::lock_guard hold(mutex_);
   parted_[peer.value] = true;
@@ -56,7 +56,7 @@ void ChunkEngine::look_after_deaths() {
   if (late && !leaving_in_order_.load() && view_.has(lost_)) fail(loss_);
 }
 
-// In a thread of its own, so that nobody waits for news while others compute or sleep.
+// In a thread of its own: the other threads may compute or sleep when the launcher sends something.
 void ChunkEngine::hear_news() {
   pthread_setname_np(pthread_self(), "terrane-news");
   pollfd ready[] = {{bootstrap_.news_fd(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
@@ -71,7 +71,7 @@ void ChunkEngine::hear_news() {
   }
 }
 
-// What comes of it may come before others here know of it.
+// The newcomer's first messages may come before other threads here know of it.
 void ChunkEngine::welcome(const bootstrap::News& news) {
   auto card = card_of_newcomer(news.card);
   auto admitted = card ? transport_.admit(news.node, std::move(card).value()) : card.error();
@@ -84,7 +84,7 @@ void ChunkEngine::welcome(const bootstrap::News& news) {
         {news.node, MemberChange::Kind::kJoined, std::string(bootstrap_.host_name(news.node))});
     view_ = config_.topology.with(view_, news.node);
     step(machine::ViewChanged{&view_});
-    // Should it become a server it must know which nodes want to leave.
+    // If the newcomer becomes a server it must know which nodes want to leave.
     if (leaving_ != nullptr && !leaving_in_order_.load())
       send(news.node, {.kind = wire::FrameKind::kLeaving}, {});
   }
@@ -132,12 +132,13 @@ bool ChunkEngine::serves(NodeId node) const {
 }
 
 bootstrap::Departure ChunkEngine::leave() {
-  // The launcher tells the others which node has left the job alone. A node that stays in it for
-  // another front-end has to tell them itself, as all do that leave together.
+  // The launcher reports to the other nodes which node has left alone. A node that stays in the job
+  // for another front-end reports that itself, as do all nodes that leave together.
   bool alone = !bootstrap_.is_shared() && leave_alone();
   if (!alone) leave_with_all();
   stop();
-  // Others take off what we held as soon as they hear that we have gone: nothing may be held then.
+  // Other nodes discard what this node held as soon as they learn that it has left, so it must hold
+  // nothing.
   forget_memory();
   return alone ? bootstrap::Departure::kAlone : bootstrap::Departure::kWithAll;
 }
@@ -149,8 +150,8 @@ void ChunkEngine::stop() {
   if (listener_.joinable()) listener_.join();
 }
 
-// A node that knows that all want to leave says so, and goes when all have heard it: then nobody
-// waits for anything of ours.
+// A node that knows that all nodes want to leave says so, and leaves when all have said so. Then no
+// node waits for anything of this one.
 void ChunkEngine::leave_with_all() {
   for (bool parting : {false, true}) {
     Waiter waiter;

@@ -1,4 +1,4 @@
-// What keeps a call waiting: which node holds a chunk, and what a wait that takes long reports.
+// Why a call waits: which node holds a chunk, and the reports of long waits.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -23,7 +23,7 @@ void add(std::string& all, std::string_view words, std::string_view between = ";
   if (!words.empty()) all += fmt::format("{}{}", all.empty() ? "" : between, words);
 }
 
-// The first ones in full, the others by their number.
+// Names the first ones, and counts the others.
 template <typename Items, typename Describe>
 std::string list(const Items& items, Describe describe) {
   std::string all;
@@ -84,7 +84,7 @@ std::string ChunkEngine::oldest_scope() const {
   return fmt::format("{} of {}", describe(*scope), title_of(copy ? copy->name : ""));
 }
 
-// A scope that is open here, or versions that nobody has taken; "" if there is neither.
+// A scope that is open here, or versions that were not taken; "" if there is neither.
 std::string ChunkEngine::hold_up(ChunkId chunk) const {
   if (const Scope* scope = oldest(chunk)) return describe(*scope);
   const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
@@ -96,8 +96,8 @@ std::string ChunkEngine::hold_up(ChunkId chunk) const {
                      config_.self.value, bootstrap_.host(), waiting);
 }
 
-// The newest version, as the chunk's server knows it; "" at other nodes.
-// `cause`: it says why no other comes.
+// The newest version, as the chunk's server knows it; "" at other nodes. `cause`: it explains why
+// no newer version comes.
 std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
   if (machine_.work_home().stream(chunk) != nullptr) return WorkFacts(*this).state(chunk, cause);
   const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
@@ -225,7 +225,7 @@ std::string ChunkEngine::absent_from_barrier(ChunkId chunk) {
 
 // ---- Long waits
 
-// The server answers at once where nobody has created the chunk.
+// The server answers at once if no node has created the chunk.
 std::string ChunkEngine::who_created(const Waiter& waiter, std::uint64_t deadline_ns) {
   std::uint64_t until = std::min(platform::now_ns() + kAnswerNs, deadline_ns);
   switch (find(waiter.name, false, until).status) {
@@ -309,7 +309,7 @@ std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_
   return "";
 }
 
-// Nothing where the wait has ended meanwhile.
+// Prints nothing if the wait has ended meanwhile.
 void ChunkEngine::report(const Waiter& waiter, std::uint64_t deadline_ns) {
   std::string sentence = report_of(waiter, deadline_ns);
   if (waiter.done.load() == 0) base::log("{}", sentence);

@@ -61,7 +61,7 @@ WorkCalls::Published WorkCalls::publish(ScopeId id, std::uint64_t bytes, std::ui
   const machine::WorkClient::Stream* stream = engine_.machine_.cache().work().stream(scope.chunk);
   bool gone = stream->gone;
   bool ended = stream->stopped;
-  // What the calling thread has taken and not released is what it was made from.
+  // The sources of the version are those that the calling thread has taken and not released.
   std::vector<machine::WorkSource> sources;
   for (const auto& [number, other] : engine_.scopes_)
     if (other.works && other.mode == Mode::kRead && other.thread == this_thread())
@@ -87,7 +87,7 @@ bool WorkFacts::is_over(ChunkId chunk) const {
   return home >= engine_.dead_.size() || !engine_.dead_[home];
 }
 
-// ---- What is said of them
+// ---- Descriptions
 
 void WorkFacts::tell_returned(const machine::WorkReturned& returned) const {
   std::string tags;

@@ -4,20 +4,20 @@
 
 namespace terrane::runtime::chunks {
 
-// The calls of work streams on an engine. Any thread may call.
+// An engine's calls for work streams. Any thread may call.
 class WorkCalls {
  public:
   using Answer = ChunkEngine::Answer;
 
   explicit WorkCalls(ChunkEngine& engine) : engine_(engine) {}
 
-  // Deadlines: by platform::now_ns(); machine::kNever.
+  // Deadlines are times of platform::now_ns(), or machine::kNever.
   Answer write(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
   Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns);
   Answer subscribe(ChunkId chunk, std::uint64_t credit);
   void unsubscribe(ChunkId chunk);
   Answer end(ChunkId chunk);
-  // An open version that is being written; kEnded, kGone: it is given up.
+  // Publishes an open version that is being written. kEnded, kGone: the version is discarded.
   enum class Published : std::uint8_t { kYes, kNotOpen, kTooLong, kEnded, kGone };
   Published publish(ScopeId scope, std::uint64_t bytes, std::uint64_t tag);
 
@@ -31,13 +31,14 @@ class WorkFacts {
   explicit WorkFacts(const ChunkEngine& engine) : engine_(engine) {}
 
   NodeId home(ChunkId chunk) const;  // kNoNode: not decided, or not known
-  // Its home has left in order, which it does when the stream has ended and all is done.
+  // Whether its home has left in order, as it does when the stream has ended and all work is done.
   bool is_over(ChunkId chunk) const;
   const EngineCounters& counters() const { return engine_.counters_; }
 
-  // Under the engine's mutex. "died" or "left".
+  // "died" or "left". Under the engine's mutex.
   const char* fate(NodeId node) const;
-  // At the home of a work stream; "" at other nodes. `cause`: it says why nothing comes.
+  // A sentence about a work stream with its home here; "" at other nodes. cause: it explains why no
+  // version comes.
   std::string state(ChunkId chunk, bool& cause) const;
   void tell_returned(const machine::WorkReturned& returned) const;
 

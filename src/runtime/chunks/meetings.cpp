@@ -70,7 +70,7 @@ Outcome Meetings::lock(std::string_view name, std::int64_t timeout_ns, OpenScope
   return node_.open(chunk, Mode::kReadWrite, ChunkNode::kAll, timeout_ns, scope);
 }
 
-// Subscribed from the first use on, so that a count that has been reached is seen.
+// Subscribes at the first use, so that a count that was reached before is seen.
 Outcome Meetings::count_of(const std::string& name, Count*& count) {
   std::lock_guard hold(mutex_);
   std::unique_ptr<Count>& found = all_[name];
@@ -96,7 +96,8 @@ void Meetings::learn(Count& count, std::uint64_t now) {
   if (count.known.learn(now)) count.changed.notify_all();
 }
 
-// Takes a version of the count, until then at most. False: the wait is over by `outcome`.
+// Takes a version of the count, waiting at most until `until_ns`. False: the wait ends with
+// `outcome`.
 bool Meetings::take_count(Count& count, std::uint64_t until_ns, Outcome& outcome) {
   std::int64_t left = kForever;
   if (until_ns != machine::kNever) {
@@ -115,7 +116,7 @@ bool Meetings::take_count(Count& count, std::uint64_t until_ns, Outcome& outcome
   return outcome.ok() || outcome.status == Status::kTimedOut;
 }
 
-// Of the threads of a node that wait for the same count the first one reports a long wait.
+// If several threads of a node wait for the same count, the first one reports a long wait.
 Outcome Meetings::wait_for(Count& count, const Goal& goal, std::uint64_t deadline_ns) {
   using Next = machine::MeetingCount::Next;
   std::uint64_t report_ns = machine::kNever;
@@ -163,7 +164,8 @@ void Meetings::report(const Count& count, const Goal& goal, std::uint64_t seen) 
             rest.empty() ? "" : "; ", rest);
 }
 
-// Changes the words under a scope that writes; what `function` leaves is known here at once.
+// Changes the words of the count in a write scope. What `function` leaves in them is known here at
+// once.
 template <typename Function>
 Outcome Meetings::change(std::string_view kind, std::string_view name, Count*& count,
                          Function function) {

@@ -18,14 +18,14 @@ struct MemberChange {
   std::string host;
 };
 
-// The nodes that joined, left and died, in the order in which the launcher says so, until the
-// program has been given them. Any thread may call.
+// The nodes that joined, left and died, in the order of the launcher, until the program has taken
+// them. Any thread may call.
 class Members {
  public:
   void add(MemberChange change);
-  // Waits until `deadline_ns` by platform::now_ns(); 0: not at all.
+  // The next change. Waits for one until `deadline_ns` of platform::now_ns(); 0: does not wait.
   std::optional<MemberChange> next(std::uint64_t deadline_ns);
-  // Readable while there is one; -1: the system gives none (errno).
+  // A descriptor that is readable while there is a change; -1: the system gives none (errno).
   int descriptor();
 
  private:

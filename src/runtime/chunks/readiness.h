@@ -9,15 +9,15 @@
 
 namespace terrane::runtime::chunks {
 
-// Descriptors that poll(2) finds readable when a call on a work stream may succeed. Any thread may
-// call.
+// Descriptors that are readable for poll(2) when a call on a work stream may succeed. Any thread
+// may call.
 class Readiness {
  public:
   enum class Of : std::uint8_t { kTake, kWrite };
 
-  // Readable at first; -1: the system gives none (errno).
+  // The descriptor is readable at first. -1: the system gives none (errno).
   int descriptor(protocol::chunks::ChunkId chunk, Of what);
-  // A call may succeed; one is about to be made, which finds out.
+  // raise(): a call may succeed. clear(): a call is about to be made, which finds out.
   void raise(protocol::chunks::ChunkId chunk, Of what);
   void clear(protocol::chunks::ChunkId chunk, Of what);
 

@@ -51,7 +51,8 @@ base::Result<Settings> read_settings(const Options& options, std::uint32_t nodes
   std::uint64_t memory =
       options.memory_bytes != ~0ull ? options.memory_bytes : machine_bytes() / 2 / nodes_on_host;
   settings.budget_bytes = settings.home_bytes = memory / 2;
-  // Sizes are rounded up, and what another node still looks at is not used again at once.
+  // More than `memory`: sizes are rounded up, and a buffer that another node reads is not reused at
+  // once.
   std::uint64_t region =
       std::clamp(4 * memory, kLeastRegion, platform::comfortable_mapping_bytes());
   while (region > kLeastRegion && !platform::address_space_has(region * nodes_on_host)) region /= 2;

@@ -17,30 +17,29 @@ namespace terrane::runtime::chunks {
 
 using protocol::chunks::ChunkId;
 
-// How the program hears of versions that came: by a descriptor that poll(2) finds readable, or by a
-// handler. Handlers run one after the other in one thread of ours, which this owns. Any thread may
-// call.
+// How the program learns of versions that came: by a descriptor that is readable for poll(2), or by
+// a handler. Handlers run one after the other in one thread, which this owns. Any thread may call.
 class Subscriptions {
  public:
-  // Takes one version that came and works on it; false: there is none.
+  // Takes one version that came and calls the handler with it; false: there is none.
   using Work = std::function<bool()>;
 
-  // patience_ms: after so long remove() reports the handler that it waits for; 0: never.
+  // patience_ms: remove() reports a handler for which it waits longer; 0: never.
   Subscriptions(std::uint64_t patience_ms, std::function<std::string(ChunkId)> title)
       : patience_ms_(patience_ms), title_(std::move(title)) {}
   ~Subscriptions();
 
   // `work` may be empty.
   void add(ChunkId chunk, Work work);
-  // Returns once the handler is done, unless it is called by it.
+  // Returns when the handler does not run any more, or at once if the handler itself calls it.
   void remove(ChunkId chunk);
   std::vector<ChunkId> chunks() const;
-  // Something came. Under the engine's mutex.
+  // A version has come. Called under the engine's mutex.
   void notice(ChunkId chunk);
 
-  // Belongs to the subscription; -1: there is none, or the system gives none (errno).
+  // The subscription's descriptor; -1: there is no subscription, or the system gives none (errno).
   int descriptor(ChunkId chunk);
-  // Before something is taken, and after something was.
+  // Called before a version is taken, and after one was taken.
   void before_take(ChunkId chunk);
   void after_take(ChunkId chunk);
 

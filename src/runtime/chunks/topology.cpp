@@ -7,8 +7,8 @@
 namespace terrane::runtime::chunks {
 namespace {
 
-constexpr std::uint32_t kSlots = 64;        // at least so many, for homes to be spread evenly
-constexpr std::uint32_t kMostSlots = 4095;  // a chunk's number has room for so many
+constexpr std::uint32_t kSlots = 64;        // at least this many, so that homes are spread evenly
+constexpr std::uint32_t kMostSlots = 4095;  // a chunk's number has no room for more
 
 // The first node of each host, then the second of each, and so on.
 std::vector<NodeId> in_turn(std::span<const std::uint32_t> hosts) {
@@ -43,7 +43,7 @@ base::Result<Topology> Topology::parse(std::string_view text, std::span<const st
     return Topology(std::move(servers), nodes, most_nodes);
   }
   std::vector<NodeId> servers;
-  bool alone = text.find(',') == text.size() - 1;  // "4,": this node, not so many
+  bool alone = text.find(',') == text.size() - 1;  // "4,": only this node; "4": four servers
   for (std::size_t at = 0; at < text.size() + (alone ? 0 : 1);) {
     std::size_t end = std::min(text.find(',', at), text.size());
     std::uint32_t node = 0;
@@ -83,7 +83,7 @@ View Topology::without(const View& before, NodeId gone, bool died) const {
   std::size_t at = 0;
   for (View::Slot& slot : view.slots) {
     if (slot.home != gone || view.members.empty()) continue;
-    // Its slots are shared out among the servers that live.
+    // Its slots are divided among the live servers.
     NodeId next = view.members.front();
     for (std::size_t tries = 0; tries < servers_.size(); ++tries) {
       NodeId server = servers_[at++ % servers_.size()];

@@ -8,7 +8,7 @@
 namespace terrane::runtime::chunks {
 namespace {
 
-// What the chunk of a type holds. All zero: nothing was stated yet.
+// The contents of the chunk of a type. All zero: no type was stated yet.
 struct Record {
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;

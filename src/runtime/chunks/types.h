@@ -4,8 +4,8 @@
 
 namespace terrane::runtime::chunks {
 
-// The types of chunks' elements, as programs stated them: for each chunk with a type a chunk that
-// programs do not see. Any thread may call. The node outlives it.
+// The types of chunks' elements, as stated by programs. For each chunk with a type there is a chunk
+// that programs do not see. Any thread may call. The node outlives it.
 class Types {
  public:
   struct Type {
@@ -16,8 +16,8 @@ class Types {
 
   explicit Types(ChunkNode& node) : node_(node) {}
 
-  // The first statement about a chunk holds in the whole job. kMismatch: another one was made; the
-  // message names both types and the node that stated the first.
+  // The first statement about a chunk holds in the whole job. kMismatch: the first statement was
+  // different; the message names both types and the node that made it.
   Outcome state(ChunkId chunk, const Type& type);
 
  private:

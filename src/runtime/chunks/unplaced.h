@@ -9,22 +9,21 @@
 
 namespace terrane::runtime::chunks {
 
-// Numbers for chunks that have no home yet: they get it from their first subscriber. Each is of
-// this node alone, and stands for the chunk once this node has heard of its home. Any thread may
-// call.
+// Numbers for chunks that have no home yet: the first subscriber will be the home. A number is
+// valid on this node only, also after the node knows the chunk's home. Any thread may call.
 class Unplaced {
  public:
   struct Chunk {
     std::string name;
     std::uint64_t bytes = 0;
     machine::Coherence coherence = machine::Coherence::kInvalidate;
-    ChunkId placed = machine::kNoChunk;  // as all nodes know it
+    ChunkId placed = machine::kNoChunk;  // its number at all nodes, once it has a home
   };
 
   static bool is_number(ChunkId chunk) {
     return chunk.value >> machine::kSlotShift == kSlot && chunk != machine::kNoChunk;
   }
-  // The same for the same name.
+  // The same name always gives the same number.
   ChunkId number_of(const Chunk& chunk) {
     std::lock_guard hold(mutex_);
     std::size_t at = 0;
@@ -44,7 +43,7 @@ class Unplaced {
   }
 
  private:
-  static constexpr std::uint64_t kSlot = 4095;  // no slot of any view
+  static constexpr std::uint64_t kSlot = 4095;  // no view has this slot
 
   mutable std::mutex mutex_;
   std::vector<Chunk> all_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kLeast = 2;
 constexpr std::uint64_t kSecond_ns = 1'000'000'000;
-constexpr std::uint64_t kOthers = 4;  // buffers beside the window's
+constexpr std::uint64_t kOthers = 4;  // buffers beside those of the window
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::uint32_t window_for(std::uint64_t bytes, std::uint64_t bandwidth, std::uint
   std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
   std::uint64_t most = budget_bytes / 4 / size;
   most = std::min<std::uint64_t>(most > kOthers ? most - kOthers : 0, protocol::chunks::kMaxWindow);
-  // One more than fits the way: the one that is being looked at.
+  // One more than are under way: the one that the program reads.
   double wanted = under_way / static_cast<double>(size) + 1;
   auto window = wanted < static_cast<double>(most) ? static_cast<std::uint64_t>(wanted) + 1 : most;
   return static_cast<std::uint32_t>(std::max(window, kLeast));

@@ -6,7 +6,7 @@
 namespace terrane::runtime::chunks {
 namespace {
 
-constexpr std::uint64_t kDefaultVersions = 4;  // that fit the capacity
+constexpr std::uint64_t kDefaultVersions = 4;  // of the greatest size, in the default capacity
 
 std::uint64_t deadline(std::int64_t timeout_ns) {
   if (timeout_ns <= 0) return machine::kNever;

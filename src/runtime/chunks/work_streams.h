@@ -9,13 +9,13 @@ struct OpenVersion {
   ChunkId work;
   ScopeId scope;
   std::byte* data = nullptr;
-  std::uint64_t bytes = 0;  // its length, or the greatest that it may have
+  std::uint64_t bytes = 0;  // its length; while it is written, the longest possible
   std::uint64_t number = 0;
   machine::WorkVersion what;
 };
 
-// Work streams by name: what the C interface asks of a node, with the sentences for what goes
-// wrong. Any thread may call. The node outlives it.
+// Work streams by name: the operations of the C interface, with their error messages. Any thread
+// may call. The node outlives it.
 class WorkStreams {
  public:
   explicit WorkStreams(ChunkNode& node) : node_(node) {}

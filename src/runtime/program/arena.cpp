@@ -22,7 +22,7 @@ std::optional<std::uintptr_t> Arena::take(std::uint64_t bytes) {
       run_ = run_end_ = 0;
       std::uint64_t run = kRun;
       auto begin = take_large(run);
-      if (!begin) begin = take_large(run = bytes);  // the last that there is
+      if (!begin) begin = take_large(run = bytes);  // all that is left
       if (!begin) return std::nullopt;
       run_ = *begin;
       run_end_ = *begin + run;
@@ -40,7 +40,7 @@ void Arena::give_back(std::uintptr_t begin, std::uint64_t bytes) {
   small_[bytes / kGrain].push_back(begin);
 }
 
-// The smallest range that has room, of equal ones the lowest; from its begin.
+// Takes the start of the smallest range with enough room, of equal ones the lowest.
 std::optional<std::uintptr_t> Arena::take_large(std::uint64_t bytes) {
   auto found = by_size_.lower_bound({bytes, 0});
   if (found == by_size_.end()) return std::nullopt;

@@ -10,23 +10,23 @@
 
 namespace terrane::runtime {
 
-// Which bytes of some stretches of addresses are free, for an allocator that packs: blocks follow
-// each other without a gap, so that small ones share pages. Knows nothing of the memory itself, and
-// never touches it. Owns its tables; not thread-safe.
+// Which bytes of some address ranges are free, for an allocator that packs: blocks follow each
+// other without a gap, so that small ones share pages. Never touches the memory itself. Owns its
+// tables; not thread-safe.
 class Arena {
  public:
   static constexpr std::uint64_t kGrain = 16;  // blocks begin and end at multiples of it
 
-  // A stretch more, which is free; multiples of kGrain.
+  // Adds a free address range; begin and bytes are multiples of kGrain.
   void add(std::uintptr_t begin, std::uint64_t bytes);
-  // A block of so many bytes, a multiple of kGrain, from 1; nullopt: no stretch has room.
+  // Allocates a block; `bytes` is a positive multiple of kGrain. nullopt: no range has room.
   std::optional<std::uintptr_t> take(std::uint64_t bytes);
-  // Ends a block of that size.
+  // Frees a block of that size.
   void give_back(std::uintptr_t begin, std::uint64_t bytes);
   std::uint64_t free_bytes() const { return free_bytes_; }
 
  private:
-  static constexpr std::uint64_t kSmall = 1024;  // blocks up to here are kept by size
+  static constexpr std::uint64_t kSmall = 1024;  // smaller or equal free blocks are kept by size
   static constexpr std::uint64_t kRun = 64 << 10;
 
   std::optional<std::uintptr_t> take_large(std::uint64_t bytes);
@@ -36,7 +36,7 @@ class Arena {
 
   std::map<std::uintptr_t, std::uint64_t> by_address_;          // free: begin, bytes
   std::set<std::pair<std::uint64_t, std::uintptr_t>> by_size_;  // free: bytes, begin
-  // Small blocks that were given back, by size; and the run that new ones are cut from.
+  // Small blocks that were given back, by size; and the run from which new small blocks are cut.
   std::array<std::vector<std::uintptr_t>, kSmall / kGrain + 1> small_;
   std::uintptr_t run_ = 0, run_end_ = 0;
   std::uint64_t free_bytes_ = 0;

@@ -8,7 +8,7 @@
 namespace terrane::runtime {
 namespace {
 
-// Of a block: with room for its alignment this is no overflow.
+// The largest block: with room for its alignment the size does not overflow.
 constexpr std::uint64_t kMostBytes = PTRDIFF_MAX / 4;
 
 std::uint64_t up(std::uint64_t bytes, std::uint64_t grain) {
@@ -44,8 +44,8 @@ void* Heap::allocate(std::uint64_t bytes, std::uint64_t alignment) {
   }
 }
 
-// A region of its own, which begins with at least a page before the block. The header lies at the
-// end of the page before the block, which no other block has a part of.
+// Allocates a block in a region of its own. At least one page precedes the block; the header is at
+// the end of that page, of which no other block has a part.
 void* Heap::large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed) {
   const std::uint64_t page = platform::page_bytes();
   const std::uint64_t lead = std::max(alignment, page);
@@ -70,7 +70,7 @@ void* Heap::begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_
   return block;
 }
 
-// Where there is none, those that are kept go first.
+// If there is no region, the kept ones are freed first.
 void* Heap::take_region(std::uint64_t bytes) {
   void* region = memory_.take_region(bytes);
   if (region != nullptr) return region;
@@ -84,7 +84,8 @@ void* Heap::take_region(std::uint64_t bytes) {
   return memory_.take_region(bytes);
 }
 
-// One that is aligned to more than a page has a size that the header does not tell.
+// Keeps the block's region, or frees it. A block that is aligned to more than a page is not kept:
+// its header does not show the size of its region.
 void Heap::give_large(std::uintptr_t begin, const Header& header) {
   const std::uint64_t page = platform::page_bytes();
   if (header.lead != page) return memory_.give_region(reinterpret_cast<void*>(begin));
@@ -142,7 +143,7 @@ bool Heap::free(void* block) {
   return true;
 }
 
-// What other nodes have freed of ours goes back to the arena. False: nothing had come.
+// Returns blocks of this node that other nodes have freed to the arena. False: there were none.
 bool Heap::receive() {
   std::vector<std::uintptr_t> blocks;
   HeapMail& mail = memory_.lock_mail(self_);
@@ -160,7 +161,8 @@ bool Heap::receive() {
   return !free.empty();
 }
 
-// In batches, since each costs a lock. What finds no room in the mail waits for the next time.
+// Sent in batches, because each costs a lock. Blocks that find no room in the mail wait for the
+// next batch.
 void Heap::send(std::uint32_t node, std::uintptr_t block, std::uint64_t bytes) {
   std::vector<std::uintptr_t> ready;
   {
@@ -189,7 +191,7 @@ bool Heap::grow(std::uint64_t bytes) {
   std::lock_guard one(growing_);
   {
     std::lock_guard hold(mutex_);
-    if (auto begin = arena_.take(bytes)) {  // another thread has asked just now
+    if (auto begin = arena_.take(bytes)) {  // another thread has added a region meanwhile
       arena_.give_back(*begin, bytes);
       return true;
     }

@@ -11,68 +11,67 @@
 
 namespace terrane::runtime {
 
-// Blocks of the heap that other nodes have freed, on their way to the node that allocated them: one
-// for each node, in shared memory, under a lock of the job.
+// Blocks that other nodes have freed, on their way to the node that allocated them. Each node has
+// one in shared memory, protected by a lock of the job.
 struct HeapMail {
   static constexpr std::uint32_t kRoom = 1020;
   std::uint64_t count;
   std::uintptr_t blocks[kRoom];
 };
 
-// What a heap stands on.
+// The memory and the mail that a heap uses.
 class HeapMemory {
  public:
   virtual ~HeapMemory() = default;
-  // Zeroed shared memory, page-aligned; nullptr: there is none.
+  // Shared memory, zeroed and page-aligned; nullptr: no memory is left.
   virtual void* take_region(std::uint64_t bytes) = 0;
   virtual void give_region(void* region) = 0;
-  // The mail of a node, locked: what was stored in it by other nodes is seen.
+  // Locks a node's mail and returns it. What other nodes stored in it is visible.
   virtual HeapMail& lock_mail(std::uint32_t node) = 0;
   virtual void unlock_mail(std::uint32_t node) = 0;
 };
 
-// One node's side of a heap in shared memory: blocks that it allocates come from its own arena, and
-// any node may free them. All tables are private memory, and no lock is held while shared memory is
-// touched, so a fault finds none of them taken. In shared memory lies only a header of 16 bytes
-// before each block, which is written once. Any thread.
+// One node's side of a heap in shared memory. Blocks that the node allocates come from its own
+// arena; any node may free them. All tables are private memory, and no lock is held while shared
+// memory is touched, so a fault finds no lock taken. In shared memory there is only a header of 16
+// bytes before each block, which is written once. Any thread may call.
 class Heap {
  public:
-  // What small blocks are cut from: regions of this size.
+  // Small blocks are cut from regions of this size.
   static constexpr std::uint64_t kChunk = std::uint64_t{64} << 20;
 
-  // most_kept: bytes of large blocks that the program has freed, and that this node keeps for the
-  // next ones.
+  // most_kept: bytes of large blocks that the program has freed and that this node keeps for reuse.
   Heap(std::uint32_t self, std::uint32_t nodes, HeapMemory& memory, std::uint64_t most_kept);
 
-  // nullptr: there is no memory. `alignment`: a power of two; blocks are aligned to 16 anyway.
+  // nullptr: no memory is left. `alignment`: a power of two; every block is aligned to at least 16.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = kAlignment);
-  // The same, of zeros.
+  // The same, with all bytes zero.
   void* allocate_zeroed(std::uint64_t bytes);
-  // A larger or smaller block with the same bytes at its begin; nullptr: there is no memory, and
-  // the block stays.
+  // A block of another size that begins with the same bytes. nullptr: no memory is left, and the
+  // old block is still valid.
   void* resize(void* block, std::uint64_t bytes);
-  // False: it is no block of this heap, or was freed already.
+  // False: it is no block of this heap, or is free already.
   bool free(void* block);
-  // How many bytes the block has.
+  // The size of the block.
   std::uint64_t bytes_of(const void* block) const;
 
  private:
   static constexpr std::uint64_t kAlignment = 16;
-  // From here on a block is a region of its own, which begins at a page.
+  // From this size on a block is a region of its own, which begins at a page.
   static constexpr std::uint64_t kRegion = std::uint64_t{1} << 20;
   static constexpr std::size_t kMostKept = 64;
   static constexpr std::uint64_t kMostKeptBytes = 256 << 10;
 
-  // Before each block, in shared memory.
+  // Stored before each block, in shared memory.
   struct Header {
-    std::uint64_t bytes;  // of the block with what lies before and behind it
-    std::uint32_t lead;   // from the begin of that to the block
-    std::uint16_t node;   // that allocated it
+    std::uint64_t bytes;  // of the whole allocation, with header and alignment
+    std::uint32_t lead;   // from the start of the allocation to the block
+    std::uint16_t node;   // the node that allocated it
     std::uint16_t mark;
   };
   static_assert(sizeof(Header) == kAlignment);
   static constexpr std::uint16_t kBlock = 0xa110, kOwnRegion = 0xa117, kFreed = 0xf4ee;
-  // Freed here, and allocated by another node.
+  // Blocks that were freed here and allocated by another node.
   struct Outgoing {
     std::vector<std::uintptr_t> blocks;
     std::uint64_t bytes = 0;
@@ -90,11 +89,11 @@ class Heap {
 
   const std::uint32_t self_;
   HeapMemory& memory_;
-  std::mutex mutex_;  // of the three below
+  std::mutex mutex_;  // of arena_, outgoing_ and kept_
   Arena arena_;
   std::vector<Outgoing> outgoing_;  // by node
   KeptRegions kept_;
-  std::mutex growing_;  // one thread at a time asks for a region
+  std::mutex growing_;  // only one thread at a time requests a region
 };
 
 }  // namespace terrane::runtime

@@ -14,7 +14,7 @@ namespace {
 
 void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u; }
 
-// The kernel's own code, of which each host may have another version.
+// The kernel's own code (vDSO), which may differ between hosts.
 bool is_kernels(const platform::Module& module) { return module.name.starts_with("linux-"); }
 
 }  // namespace

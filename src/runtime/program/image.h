@@ -11,32 +11,32 @@
 
 namespace terrane::runtime {
 
-// What must be equal on all nodes of a program whose memory is shared: each part by its hash.
+// What must be equal on all nodes of a program whose memory is shared. Each member is a hash.
 struct BuildCard {
   std::uint64_t program = 0;    // the file
   std::uint64_t libraries = 0;  // the files
-  std::uint64_t addresses = 0;  // where all of them are loaded
+  std::uint64_t addresses = 0;  // where they are loaded
 
-  // The sentence's part behind "node N runs "; empty: they are equal.
+  // The part of an error message after "node N runs "; empty: the cards are equal.
   std::string difference(const BuildCard& other) const;
 };
 
-// The static data of the program and of its own libraries (.data and .bss), as they become shared
-// memory at their own addresses: first every node places the panes, then node 0 stores what its
-// data held. What nobody has touched takes no memory. Owns a copy of the contents in between.
+// The static data of the program and of its own libraries (.data and .bss), which become shared
+// memory at their own addresses: first every node places the panes, then node 0 stores the saved
+// contents. Pages that no thread touches take no memory. Owns a copy of the contents in between.
 class Image {
  public:
-  // Of this process, as it is loaded now.
+  // Describes this process as it is loaded now.
   Image();
 
   const BuildCard& card() const { return card_; }
-  // All panes together; whole pages.
+  // The size of all panes together, in whole pages.
   std::uint64_t bytes() const { return bytes_; }
-  // Keeps what the data hold, for store(). No other thread may write to them.
+  // Copies the contents for store(). No other thread may write to the data meanwhile.
   base::Result<> save();
-  // The panes, for Node::place(); `region` has bytes().
+  // The panes, for Node::place(). `region` has bytes() bytes.
   std::vector<Pane> panes(void* region) const;
-  // Stores what was saved at the same addresses.
+  // Stores the saved contents at the same addresses.
   base::Result<> store();
 
  private:

@@ -7,10 +7,9 @@
 
 namespace terrane::runtime {
 
-// Regions of large blocks that the program has freed, for its next blocks of about that size. A
-// program that allocates the same arrays in each step of time then finds their pages present, and
-// at home where they were used before. Knows nothing of the memory itself. Owns its table; not
-// thread-safe.
+// Regions of large blocks that the program has freed, kept for new blocks of about the same size. A
+// program that allocates the same arrays in each time step then finds their pages present, and with
+// the same homes. Never touches the memory itself. Owns its table; not thread-safe.
 class KeptRegions {
  public:
   struct Region {
@@ -18,15 +17,15 @@ class KeptRegions {
     std::uint64_t bytes;
   };
 
-  // most: bytes that are kept.
+  // most: bytes to keep.
   explicit KeptRegions(std::uint64_t most) : most_(most) {}
 
-  // Keeps a region; the result: those that it has no more room for, which are the caller's to free.
+  // Keeps a region. Returns the regions for which there is no more room; the caller frees them.
   std::vector<Region> put(Region region);
-  // A region of at least so many bytes, and of an eighth more at most; nullopt: there is none. The
-  // one kept last, of equal ones.
+  // The smallest kept region that has at least `bytes` and at most an eighth more; nullopt: none.
+  // Of equal ones the one that was kept last.
   std::optional<Region> take(std::uint64_t bytes);
-  // All of them, which are the caller's to free.
+  // Removes and returns all regions; the caller frees them.
   std::vector<Region> take_all();
 
  private:
@@ -34,7 +33,7 @@ class KeptRegions {
 
   const std::uint64_t most_;
   std::uint64_t bytes_ = 0;
-  std::vector<Region> regions_;  // the one kept first is the first
+  std::vector<Region> regions_;  // the oldest first
 };
 
 }  // namespace terrane::runtime

@@ -8,15 +8,15 @@
 
 namespace terrane::runtime {
 
-// Threads of a program whose memory is shared run on stacks that are shared memory (stacks.h). The
-// protocol must not: it may protect or fetch the very page that it stands on. Operations of a node
-// therefore run on the stack that the C library gave the thread.
+// Threads of a program whose memory is shared run on stacks in shared memory (stacks.h). The
+// protocol must not: it could protect or fetch the page of its own stack. So operations of a node
+// run on the stack that the C library gave the thread.
 struct OwnStack {
-  std::byte* top = nullptr;  // where operations begin; nullptr: the thread is on its own stack
-  std::uint32_t depth = 0;   // of operations that the thread is in
+  std::byte* top = nullptr;  // where operations begin; nullptr: no other stack is in use
+  std::uint32_t depth = 0;   // nested operations that the thread is in
 };
 
-// Of the calling thread. Initial-exec: it is looked at in signal handlers.
+// The calling thread's. Initial-exec: signal handlers read it.
 inline OwnStack& own_stack() {
   static thread_local constinit OwnStack own __attribute__((tls_model("initial-exec")));
   return own;
@@ -25,7 +25,7 @@ inline OwnStack& own_stack() {
 // Whether the calling thread is in an operation of its node.
 inline bool is_in_operation() { return own_stack().depth != 0; }
 
-// Calls function(argument) with the stack pointer at `top`, and comes back.
+// Calls function(argument) with the stack pointer at `top`, and returns.
 inline void call_on_stack(std::byte* top, void (*function)(void*), void* argument) {
 #if defined(__x86_64__)
   asm volatile(
@@ -56,8 +56,8 @@ inline void call_on_stack(std::byte* top, void (*function)(void*), void* argumen
 #endif
 }
 
-// function(), on the thread's own stack. What it captures by value lies there, too. No exception
-// may leave it.
+// Calls function() on the thread's own stack; what it captures by value is copied to that stack. No
+// exception may leave it.
 template <typename Function>
 auto on_own_stack(Function function) -> decltype(function()) {
   using Result = decltype(function());
@@ -90,7 +90,7 @@ auto on_own_stack(Function function) -> decltype(function()) {
           Call& made = *static_cast<Call*>(raw);
           Function here = std::move(*made.function);
           Result result = here();
-          --own_stack().depth;  // what follows may fault
+          --own_stack().depth;  // the move below may fault
           new (made.result) Result(std::move(result));
         },
         &call);

@@ -9,7 +9,7 @@
 
 namespace terrane::runtime {
 
-// A stack in shared memory. Its lowest page is a guard.
+// A stack in shared memory. Its lowest page is a guard page.
 struct Stack {
   std::byte* base = nullptr;  // nullptr: there is none
   std::uint64_t bytes = 0;
@@ -17,18 +17,18 @@ struct Stack {
   std::byte* top() const { return base + bytes; }
 };
 
-// Stacks for the threads of this node, in shared memory whose home it is: others may read and write
-// what lies there, and no page of it ever goes. Stacks of threads that have ended serve again. Any
-// thread.
+// Stacks for the threads of this node, in shared memory whose home is this node: other nodes may
+// read and write it, and no page of it is ever evicted. Stacks of threads that have ended are used
+// again. Any thread may call.
 class Stacks {
  public:
   explicit Stacks(Node& node) : node_(node) {}
 
-  // At least so many bytes. Its uppermost part is present, so that the C library's own system calls
-  // on it never fail.
+  // A stack of at least `bytes`. Its uppermost part is present, so that the C library's own system
+  // calls on it never fail.
   Stack take(std::uint64_t bytes);
   void give_back(Stack stack);
-  // What the process's limit gives a thread.
+  // The stack size of a new thread under the process's limit.
   static std::uint64_t default_bytes();
 
  private:

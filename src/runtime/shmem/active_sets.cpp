@@ -2,9 +2,9 @@
 
 #include "runtime/shmem/teams.h"
 
-// An active set has no moment at which it is made. Its first member claims a slot at the first call
-// and tells the others, which are sure to call too. A member may read what was meant for another of
-// its threads: then it is kept for that one.
+// No call creates an active set. Its first member claims a slot at the first call and announces it
+// to the other members, which are sure to call too. A member may read an announcement for another
+// of its threads; it keeps that for the other thread.
 namespace terrane::runtime::shmem {
 
 Team& Teams::active_set(const TeamShape& shape) {

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
 constexpr std::array<std::string_view, 5> kAlgorithmNames = {"pairwise", "counter", "inline", "put",
                                                              "get"};
 
-// The algorithms of a collective; the last one serves whatever the others cannot.
+// The algorithms of a collective. The last one serves all cases.
 std::span<const Algorithm> algorithms_of(Collective collective) {
   using enum Algorithm;
   static constexpr std::array kForSync = {kPairwise, kCounter};

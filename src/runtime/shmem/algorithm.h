@@ -22,9 +22,9 @@ enum class Collective : std::uint8_t {
 constexpr std::uint32_t kCollectives = 8;
 
 enum class Algorithm : std::uint8_t {
-  kPairwise,  // sync: by rounds of pairs
+  kPairwise,  // sync: pairs of PEs in rounds
   kCounter,   // sync: by a count on each host
-  kInline,    // small data through cells of the control area
+  kInline,    // small data, through cells of the control area
   kPut,       // the PE that has the data stores it to the others
   kGet,       // the PE that wants the data loads it from the others
 };
@@ -32,7 +32,7 @@ enum class Algorithm : std::uint8_t {
 std::string_view name(Collective collective);
 std::string_view name(Algorithm algorithm);
 
-// What an operation is like; the same at all of its PEs.
+// What the choice of an algorithm depends on; equal at all PEs of an operation.
 struct Situation {
   Collective collective = Collective::kSync;
   std::uint64_t bytes = 0;  // of one PE's source, or of the part for one PE
@@ -40,31 +40,30 @@ struct Situation {
   bool on_one_host = true;
 };
 
-// Which algorithm serves which operation: rows that were measured, the first that fits counts; and
-// what the user has set. Every PE of a job must have the same one.
+// Which algorithm serves which operation: rows that were measured, of which the first that fits
+// counts, and the user's choices. Equal at every PE of a job.
 class AlgorithmTable {
  public:
   struct Row {
     Collective collective;
     std::uint64_t up_to_bytes;
     std::uint32_t up_to_pes;
-    bool crowded;  // for jobs with more PEs than processors, or for the others
+    bool crowded;  // true: for jobs with more PEs than processors; false: for others
     Algorithm algorithm;
   };
 
-  // `crowded`: on some host there are more threads than processors.
+  // crowded: some host has more threads than processors.
   explicit AlgorithmTable(bool crowded);
-  // `choices` as in TERRANE_SHMEM_ALGORITHM: "reduce=get,sync=counter"; "@FILE" takes the rows of a
-  // file that `bench shmem --tune` has written. A wrong name gives an error that lists the right
-  // ones.
+  // choices: as in TERRANE_SHMEM_ALGORITHM: "reduce=get,sync=counter"; "@FILE" reads rows from a
+  // file that `bench shmem --tune` has written. A wrong name gives an error with the valid names.
   static base::Result<AlgorithmTable> with_choices(bool crowded, std::string_view choices);
 
   Algorithm choose(const Situation& situation) const;
   bool crowded() const { return crowded_; }
-  // Equal for equal tables.
+  // Equal tables have equal fingerprints.
   std::uint64_t fingerprint() const;
 
-  // A row as a line of text, and back.
+  // Conversion between a row and a line of text.
   static std::string to_text(const Row& row);
   static base::Result<Row> from_text(std::string_view line);
 

@@ -35,7 +35,7 @@ void copy_strided(void* to, const void* from, AlltoallStrides strides, std::uint
   }
 }
 
-// Bytes from the first element to behind the last one.
+// Bytes from the first element to the end of the last one.
 std::uint64_t span(std::uint64_t count, std::uint64_t stride, std::uint64_t element_bytes) {
   return ((count - 1) * stride + 1) * element_bytes;
 }
@@ -55,7 +55,7 @@ struct StridedBlocks {
   }
 };
 
-// One message carries all that lies between a far block's elements too.
+// One message carries a far block's elements and all bytes between them.
 void alltoalls_get(Team& team, std::byte* dest, const StridedBlocks& blocks) {
   std::uint64_t bytes = span(blocks.count, blocks.strides.source, blocks.element_bytes);
   std::unique_ptr<std::byte[]> far;

@@ -12,7 +12,8 @@ struct Broadcast {
   std::uint32_t root;
 };
 
-// Whose cell tells us that the root has come: its own, or the one that it writes to on our host.
+// The member whose cell shows that the root has arrived: the root, or the member on our host to
+// which the root writes.
 std::uint32_t herald(const Team& team, std::uint32_t root) {
   bool near = team.world().memory().in_reach(team.pe(root));
   return near ? root : team.neighbours().front();
@@ -39,7 +40,8 @@ void put_and_tell(Team& team, Team::Turn turn, const Broadcast& what, std::uint3
                what.bytes);
 }
 
-// From the root to its host's members and to one on each other host, which hands it on.
+// The root copies to the members of its host, and to one member of each other host, which copies it
+// there.
 void broadcast_put(Team& team, const Broadcast& what) {
   Team::Turn turn = team.next_turn();
   Broadcast ours = what;

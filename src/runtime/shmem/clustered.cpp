@@ -11,21 +11,22 @@ namespace {
 using Clusters = Team::Clusters;
 using Members = std::vector<std::uint32_t>;
 
-// What the heads carry alone; of more, each member carries a part.
+// The heads carry data up to this size alone; of more, each member carries a part.
 constexpr std::uint64_t kMostCarriedByHead = 64 << 10;
-// Blocks for one PE that are gathered into one message, all together.
+// Most bytes of one PE's blocks together that are gathered into one message.
 constexpr std::uint64_t kMostGathered = 32 << 10;
-// Of the clusters' sums, what they combine at a time: it bounds the memory.
+// How much of the clusters' sums is combined at a time; it bounds the memory.
 constexpr std::uint64_t kMostCombined = 32 << 20;
 constexpr std::uint32_t kSizesInCell = kCellBytes / sizeof(std::uint64_t);
 constexpr std::uint32_t kMostSizeTurns = kCells / 2;
 
-// Which member of a cluster carries for the one with this index in another cluster.
+// The member of a cluster that carries for the member with this index in another cluster.
 std::uint32_t carrier(const Members& members, std::size_t index) {
   return members[index % members.size()];
 }
 
-// Calls visit(index) for those of another cluster that member `own` of a cluster carries for.
+// Calls visit(index) for the members of another cluster for which our cluster's member `own`
+// carries.
 template <typename Visit>
 void for_each_carried(const Members& others, std::uint32_t own, std::size_t carriers, Visit visit) {
   for (std::size_t index = own; index < others.size(); index += carriers) visit(others[index]);
@@ -42,14 +43,15 @@ void for_each_run(const Members& members, Visit visit) {
   }
 }
 
-// Calls visit(cluster) for all others, beginning with the next one: so no two tell one at once.
+// Calls visit(cluster) for all other clusters, beginning with the next one, so that no two clusters
+// notify the same one at once.
 template <typename Visit>
 void for_each_other(const Clusters& clusters, Visit visit) {
   for (std::uint32_t distance = 1; distance < clusters.count(); ++distance)
     visit((clusters.own + distance) % clusters.count());
 }
 
-// A turn for each distance between two clusters: a member hears from one of each cluster.
+// One turn for each distance between two clusters: a member hears from one member of each cluster.
 class DistanceTurns {
  public:
   explicit DistanceTurns(Team& team) : clusters_(*team.clusters()) {
@@ -69,7 +71,7 @@ class DistanceTurns {
   std::vector<Team::Turn> turns_;
 };
 
-// Puts what this PE has in its dest of these members to a peer's dest; the last put tells it.
+// Puts the blocks of these members from our dest to a peer's dest; the last put notifies the peer.
 void tell_of_runs(Team& team, Team::Turn turn, std::uint32_t peer, const Members& members,
                   SymmetricAddress to, const std::byte* dest, const Blocks& blocks) {
   struct Piece {
@@ -95,7 +97,7 @@ std::uint64_t largest_cluster_bytes(const Clusters& clusters, const Blocks& bloc
   return largest;
 }
 
-// All of our cluster have all blocks of it.
+// Gives all members of our cluster all blocks of the cluster.
 void gather_inside(Team& team, SymmetricAddress to, const void* source, const Blocks& blocks) {
   Team& inside = *team.clusters()->inside;
   for_each_member(inside, [&](std::uint32_t member) {
@@ -154,7 +156,7 @@ void gather_by_all(Team& team, SymmetricAddress to, const std::byte* dest, const
   inside.sync();
 }
 
-// The part of an array that one member of a cluster combines with those of other clusters.
+// The part of an array that one member of a cluster combines with the parts of other clusters.
 struct Part {
   std::uint64_t first, bytes;
 };
@@ -164,8 +166,8 @@ Part part_of(const Team& inside, std::uint64_t count, std::uint64_t element_byte
   return {first * element_bytes, (std::min(count, first + share) - first) * element_bytes};
 }
 
-// The clusters' sums, which lie in their members' dest, become one. Always in the clusters' order:
-// then all have the same bits.
+// Combines the clusters' sums, which are in their members' dest, to one. Always in the clusters'
+// order, so that all get the same bits.
 void combine_sums(Team& team, std::byte* dest, std::uint64_t count, const Combine& operation) {
   const Clusters& clusters = *team.clusters();
   Team& inside = *clusters.inside;
@@ -286,7 +288,7 @@ bool alltoall_pays(const Team& team, std::uint64_t bytes) {
   return bytes * largest <= kMostGathered;
 }
 
-// One member of each cluster gathers what its cluster has for a PE of another one.
+// One member of each cluster gathers its cluster's blocks for a PE of another cluster.
 void alltoall(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   const Clusters& clusters = *team.clusters();
   Team& inside = *clusters.inside;

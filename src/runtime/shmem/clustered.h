@@ -5,15 +5,15 @@
 
 #include "runtime/shmem/collectives.h"
 
-// Collective operations on data in a team whose PEs are in several clusters (Team::clusters): what
-// one cluster has for another one crosses the link between them once, and is handed on inside.
-// Arguments as in collectives.h; the team has more than one PE, and there are bytes.
+// Collective operations on data in a team whose PEs are in several clusters (Team::clusters): the
+// data of one cluster for another cross the link between them once, and are distributed inside it.
+// Arguments as in collectives.h; the team has more than one PE, and there is at least one byte.
 namespace terrane::runtime::shmem::clustered {
 
-// Gives every member but the root the root's data.
+// Copies the root's data to every other member.
 void broadcast(Team& team, void* dest, const void* source, std::uint64_t bytes, std::uint32_t root);
 
-// Where the members' blocks lie in dest, and their bytes.
+// The offsets of the members' blocks in dest, and their sizes, in bytes.
 struct Blocks {
   std::vector<std::uint64_t> starts;
   std::vector<std::uint64_t> sizes;
@@ -21,7 +21,7 @@ struct Blocks {
   std::uint64_t end(std::uint32_t member) const { return starts[member] + sizes[member]; }
 };
 void gather(Team& team, void* dest, const void* source, const Blocks& blocks);
-// There are not so many members that small messages cannot hold their sizes.
+// Whether the members are few enough for small messages to hold their sizes.
 bool may_exchange_sizes(const Team::Clusters& clusters);
 std::vector<std::uint64_t> exchange_sizes(Team& team, std::uint64_t bytes);
 

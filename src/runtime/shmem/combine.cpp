@@ -9,7 +9,7 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// What the arithmetic of T is done in: integers wrap around.
+// The type in which T's arithmetic is done: integers wrap around.
 template <typename T, bool = std::is_integral_v<T>>
 struct Wrapping {
   using Type = T;
@@ -32,12 +32,12 @@ inline __attribute__((always_inline)) void apply(T& left, const T& right) {
   if constexpr (op == ReduceOp::kProd) left = static_cast<T>(Wide(left) * Wide(right));
 }
 
-// The members' arrays come from far caches, and each is as far into its page as the others, which
-// confuses what the processor fetches by itself.
+// The members' arrays come from far caches. All have the same offset within a page, which defeats
+// the processor's own prefetching.
 constexpr std::uint64_t kAheadBytes = 2048;
 
-// Half a cache line of elements, as the processor's vectors take them, and the same anywhere in
-// memory. Integers wrap around.
+// Half a cache line of elements, as a vector register and as unaligned memory. Integers wrap
+// around.
 template <ReduceOp op, typename T>
 struct Vectors {
   static constexpr bool kWraps =
@@ -50,7 +50,7 @@ struct Vectors {
   };
 };
 
-// Whole cache lines; returns how many elements these were.
+// Combines whole cache lines; returns the number of elements in these.
 template <ReduceOp op, typename T>
 inline __attribute__((always_inline)) std::uint64_t combine_lines(T* into, const T* a, const T* b,
                                                                   std::uint64_t count) {
@@ -86,7 +86,7 @@ inline __attribute__((always_inline)) void loop(void* out, const void* left, con
       apply<op>(left, b[i]);
       into[i] = left;
     }
-  } else {  // what came in a cell of another member is aligned to 8 bytes alone
+  } else {  // another member's cell: aligned to 8 bytes only
     for (std::uint64_t i = 0; i < count; ++i) {
       T pair[2];
       std::memcpy(&pair[0], a + i, sizeof(T));

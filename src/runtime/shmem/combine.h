@@ -31,19 +31,19 @@ constexpr const char* name_of(ElementType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-// An operation on the elements of arrays that do not overlap, `out` apart, which may be one of
-// them.
+// An operation on the elements of arrays. The arrays do not overlap, but `out` may be one of the
+// others.
 struct Combine {
   std::uint64_t element_bytes;
   // out[i] = left[i] op right[i]
   void (*combine)(void* out, const void* left, const void* right, std::uint64_t count);
 };
 
-// The fastest loop for this processor. Bitwise operations are for integers, kMax and kMin not for
-// complex numbers; others end in an assertion.
+// The fastest loop for this processor. Bitwise operations exist for integers, kMax and kMin not for
+// complex numbers; other combinations fail an assertion.
 const Combine& combine_for(ReduceOp op, ElementType type);
 
-// The kind of a C type's elements.
+// The ElementType of a C type.
 template <typename T>
 constexpr ElementType element_type() {
   if constexpr (std::is_same_v<T, float>) return ElementType::kFloat;
@@ -53,7 +53,7 @@ constexpr ElementType element_type() {
     constexpr std::uint8_t size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
     return ElementType{static_cast<std::uint8_t>(size + (std::is_signed_v<T> ? 0 : 4))};
   }
-  // Complex numbers have different types in C and C++, and the same layout.
+  // Complex numbers are different types in C and C++, with the same layout.
   if constexpr (!std::is_arithmetic_v<T>) {
     return sizeof(T) == sizeof(std::complex<float>) ? ElementType::kComplexFloat
                                                     : ElementType::kComplexDouble;

@@ -7,14 +7,14 @@
 
 namespace terrane::runtime::shmem {
 
-// A communication context: the PEs that its operations count, and whether something is under way
-// to other hosts. What goes to PEs in reach is done when the call returns. Any thread; contexts
-// share nothing, so threads with a context each never wait for each other here.
+// A communication context: the team that its PE numbers refer to, and whether something is under
+// way to other hosts. Operations on PEs in reach are complete when the call returns. Any thread may
+// call. Contexts share nothing, so threads with a context each do not wait for each other here.
 struct Context {
   explicit Context(const TeamShape& team) : team(team) {}
 
   TeamShape team;
-  // Since the last quiet something was sent to another host.
+  // Something was sent to another host since the last quiet.
   std::atomic<bool> far_work{false};
 };
 

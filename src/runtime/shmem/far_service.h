@@ -11,21 +11,22 @@
 
 namespace terrane::runtime::shmem {
 
-// Serves the PEs of other hosts: moves on what they want of this process's memory, in its own
-// thread while the program computes, and in threads that wait. Tells of a PE that is lost, unless
-// the launcher ends the job first. Owns the thread. Any thread may call.
+// Serves the PEs of other hosts: handles their requests to this process's memory, in its own thread
+// while the program computes, and in threads that wait. Reports a PE that is lost, unless the
+// launcher ends the job first. Owns the thread. Any thread may call.
 class FarService final : private transport::Receiver {
  public:
   using LossHandler = std::function<void(NodeId peer, const std::string& why)>;
 
-  // The transport outlives it. `on_loss` is called once, seconds after a loss, in our thread.
+  // The transport outlives it. `on_loss` is called once, seconds after a loss, in the service's
+  // thread.
   FarService(transport::Transport& transport, StridedMail::Own own, LossHandler on_loss);
   ~FarService() override { thread_.stop(); }
 
-  // Between attend() and unattend() the calling thread calls progress() again and again, and our
-  // thread sleeps.
+  // Between attend() and unattend() the calling thread calls progress() again and again, and the
+  // service's thread sleeps.
   void attend() { transport_.attend(); }
-  // True when something moved, here or in another thread that polls.
+  // True: some message was handled, here or in another thread that polls.
   bool progress() {
     std::uint64_t moves = transport_.moves();
     if (transport_.pending()) transport_.poll(*this);
@@ -34,13 +35,14 @@ class FarService final : private transport::Receiver {
   void unattend() {
     if (transport_.unattend()) progress();
   }
-  // For the thread that attended: sleeps until something has come, or the time is over.
+  // For a thread between attend() and unattend(): sleeps until a message comes, or for
+  // `timeout_ns`.
   void sleep(std::uint64_t timeout_ns);
 
-  // What is not one-sided among what PEs want of each other.
+  // The requests between PEs that are not one-sided.
   StridedMail& mail() { return mail_; }
 
-  // While PEs may leave the job in order, a loss is none.
+  // expected: PEs may leave the job in order now, so a lost connection is no error.
   void expect_losses(bool expected) { expected_.store(expected); }
 
  private:
@@ -52,7 +54,7 @@ class FarService final : private transport::Receiver {
   StridedMail mail_;
   LossHandler on_loss_;
   std::atomic<bool> expected_{false};
-  NodeId lost_;  // the first one; before lost_at_ns_
+  NodeId lost_;  // the first one; written before lost_at_ns_
   std::string why_;
   std::atomic<std::uint64_t> lost_at_ns_{0};
   bool told_ = false;

@@ -8,8 +8,8 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// So many ranges that may be too short once the block is aligned in them are looked at, before one
-// is taken that is long enough wherever it begins.
+// This many ranges that may be too short after alignment are tried. Then a range is taken that is
+// long enough for any alignment.
 constexpr int kLooks = 16;
 
 std::uint64_t up(std::uint64_t offset, std::uint64_t alignment) {

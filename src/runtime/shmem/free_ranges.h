@@ -8,35 +8,36 @@
 
 namespace terrane::runtime::shmem {
 
-// Which offsets of a stretch are free and which are blocks. Knows nothing of the memory itself. The
-// same calls give the same answers on every PE. Owns its tables; not thread-safe. Every call takes
-// time logarithmic in the number of blocks.
+// Which offsets of a range are free and which belong to blocks. Never touches the memory itself.
+// The same calls give the same results on every PE. Owns its tables; not thread-safe. Every call
+// takes time logarithmic in the number of blocks.
 class FreeRanges {
  public:
-  // All of [0, bytes) is free.
+  // At first all of [0, bytes) is free.
   explicit FreeRanges(std::uint64_t bytes);
 
-  // The offset of a new block, in the smallest free range that has room (of equal ones the lowest);
-  // nullopt when none has. Blocks begin at multiples of `alignment`, a power of two, and of
-  // alignment_for(bytes); bytes > 0.
+  // The offset of a new block, in the smallest free range with enough room (of equal ones the
+  // lowest); nullopt: none has enough. Blocks begin at multiples of `alignment`, a power of two,
+  // and of alignment_for(bytes). bytes > 0.
   std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment = 1);
-  // Ends a block and joins it with what is free beside it. `offset` is a block's.
+  // Frees the block at `offset` and joins it with the free ranges beside it.
   void give_back(std::uint64_t offset);
-  // Makes a block shorter or longer where it lies. False: there is no room behind it.
+  // Makes a block shorter or longer in place. False: there is no room after it.
   bool resize(std::uint64_t offset, std::uint64_t bytes);
 
-  // The size that was asked for the block that begins at `offset`; nullopt: none does.
+  // The requested size of the block that begins at `offset`; nullopt: no block does.
   std::optional<std::uint64_t> size_at(std::uint64_t offset) const;
   // Whether [offset, offset + bytes) lies inside one block.
   bool inside_block(std::uint64_t offset, std::uint64_t bytes) const;
-  // In blocks, rounded up as they are.
+  // The bytes of all blocks, with the rounding.
   std::uint64_t taken_bytes() const { return taken_bytes_; }
   std::size_t blocks() const { return blocks_.size(); }
   std::size_t free_ranges() const { return by_offset_.size(); }
 
-  // Every type fits at 16; what fills cache lines begins at one, so that neighbours share none.
+  // 16 suffices for every type. Blocks of a cache line or more begin at one, so that neighbours
+  // share none.
   static std::uint64_t alignment_for(std::uint64_t bytes) { return bytes < 64 ? 16 : 64; }
-  // What a block of so many bytes takes.
+  // The bytes that a block of this size occupies.
   static std::uint64_t rounded(std::uint64_t bytes);
 
  private:

@@ -84,14 +84,15 @@ void collect(Team& team, void* dest, const void* source, std::uint64_t bytes) {
   }
   if (is_clustered && total != 0)
     return clustered::gather(team, dest, source, {std::move(starts), std::move(sizes)});
-  // A PE that has nothing need not say where: only the others know where their sources lie.
+  // If a PE has no bytes its source may be any address, so it cannot name the sources of the other
+  // PEs: then all PEs put.
   if (!all_have || team.choose(Collective::kCollect, largest) == Algorithm::kPut) {
     SymmetricAddress to = symmetric(team, dest, total, "dest");
     return put_to_all(team, to + starts[team.self()], source, bytes);
   }
   if (total == 0) return team.sync();
-  // Only the start is known to be symmetric: others may have more than we, and we must name the
-  // place.
+  // Only the start is known to be symmetric: other PEs may have more bytes than we, and we must
+  // name the place.
   SymmetricAddress from = symmetric(team, source, std::max<std::uint64_t>(bytes, 1), "source");
   if (team.on_one_host()) team.sync();
   for_each_member(team, [&](std::uint32_t member) {

@@ -20,7 +20,7 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// What a PE tells the others of itself.
+// What a PE contributes to the exchange.
 struct PeCard {
   std::uint64_t heap_bytes = 0;
   std::uint64_t program = 0, statics = 0;  // identities
@@ -40,7 +40,7 @@ JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap)
   base::set_log_identity(fmt::format("PE {} ({})", self().value, bootstrap_->host()));
 }
 
-// By UCX alone no PE maps another's memory: each is as on a host of its own.
+// If UCX is the only transport no PE maps another's memory: each is as if on its own host.
 void JobWorld::find_hosts(const Options& options) {
   auto hosts = bootstrap_->hosts();
   host_of_.assign(hosts.begin(), hosts.end());
@@ -93,7 +93,8 @@ base::Result<> JobWorld::join() {
   return {};
 }
 
-// Our memory at a place that another PE names; nullptr unless there is so much.
+// The address of our memory at a place that another PE names; nullptr unless there are that many
+// bytes.
 std::byte* JobWorld::own(SymmetricAddress place, std::uint64_t bytes) const {
   auto part = static_cast<std::uint32_t>(place.part);
   if (place.offset >= transport_->region_bytes(self(), part)) return nullptr;
@@ -126,7 +127,7 @@ base::Result<> JobWorld::connect_memory(const Options& options) {
   return {};
 }
 
-// The heap that all can have, unless the programs differ.
+// The size of the heap that all PEs can have. An error if the programs differ.
 base::Result<std::uint64_t> JobWorld::compare_cards(
     const std::vector<std::vector<std::byte>>& said) const {
   std::uint64_t heap_bytes = heap_->reserved_bytes();
@@ -157,7 +158,7 @@ bool JobWorld::take_new_statics() {
   return statics_.directory().size() != before;
 }
 
-// The first PE that comes with a module enters it at PE 0 and takes room for it.
+// The first PE that has loaded a module enters it at PE 0 and reserves room for it.
 std::optional<std::uint64_t> JobWorld::place(std::uint64_t identity, std::uint64_t bytes) {
   constexpr std::uint64_t kLate = offsetof(WorldPage, late);
   for (std::uint32_t entry = 0; entry < LatePlaces::kEntries; ++entry) {
@@ -210,7 +211,7 @@ bool JobWorld::all_agree(bool yes) {
   return rendezvous_->agreed();
 }
 
-// PE 0 keeps the rendezvous until nobody looks at it any more.
+// PE 0 keeps the page of the rendezvous until no other PE reads it.
 void JobWorld::leave() {
   all_agree(true);
   if (far_) {
@@ -223,14 +224,15 @@ void JobWorld::leave() {
     rendezvous_->end();
   }
   heap_->clear();
-  // The collectives begin anew after this; nobody comes before all have met again.
+  // The collectives start anew after this. No PE begins one before all have come to the next
+  // exchange.
   constexpr std::uint64_t kOurs = sizeof(ControlArea::world);
   platform::punch_hole(control_fd_.get(), {kOurs, control_.bytes() - kOurs});
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 
-// A PE that comes to an exchange is in the job again. One that has ended meanwhile cannot come: the
-// launcher tells.
+// A PE that comes to this exchange is in the job again. If a PE has ended meanwhile, the launcher
+// reports that.
 base::Result<> JobWorld::rejoin() {
   auto all = bootstrap_->exchange({}, {});
   if (!all) return all.error();
@@ -272,7 +274,7 @@ bool JobWorld::nap(std::uint64_t& nap_ns) {
   return false;
 }
 
-// Where the launcher lets the job go on without a PE, a waiting PE would wait for ever.
+// If the launcher lets the job go on without a PE, a waiting PE would wait for ever.
 void JobWorld::look_for_deaths() {
   std::unique_lock hold(news_, std::try_to_lock);
   if (!hold || bootstrap_->news_fd() < 0) return;

@@ -19,35 +19,36 @@
 namespace terrane::runtime::shmem {
 
 // The World of a process in a job. Owns the connection to the launcher, the transport, this PE's
-// memory and the mappings of the others'.
+// memory and the mappings of the other PEs' memory.
 class JobWorld final : public World, private Statics::Places, private WorldWords {
  public:
-  // Finds out who we are in which job. Until join(), only self(), pes(), fail() and end_job()
-  // serve.
+  // Finds out which PE of which job this is. Before join(), only self(), pes(), fail() and
+  // end_job() may be called.
   static base::Result<std::unique_ptr<JobWorld>> connect();
 
-  // Collective: makes this PE's memory and connects to the others'.
+  // Collective: creates this PE's memory and connects to the other PEs' memory.
   base::Result<> join();
-  // Collective: all wait for each other, then the exit of this process is in order. The memory
-  // stays.
+  // Collective: waits for all PEs; afterwards the exit of this process is in order. The memory
+  // stays mapped.
   void leave();
   bool has_joined() const { return memory_ != nullptr; }
-  // Collective, after leave(): as if it had not been.
+  // Collective, after leave(): undoes it.
   base::Result<> rejoin();
 
-  // Collective: waits until all PEs say yes or no, and tells whether all said yes.
+  // Collective: waits until all PEs have said yes or no. True: all said yes.
   bool all_agree(bool yes);
-  // Makes the static data of libraries symmetric that the program has opened meanwhile; true: there
-  // were some. PEs that have opened the same library reach each other's. Cheap where there is none.
+  // Makes the static data of libraries symmetric that the program has opened meanwhile. True: there
+  // were some. PEs that have opened the same library reach each other's data. Cheap if there is no
+  // new one.
   bool take_new_statics();
-  // The same, for every collective call: before its barrier a library is opened, behind it
-  // the others may write to its data.
+  // The same, at the start of every collective call: a library is opened before its barrier; after
+  // the barrier other PEs may write to the library's data.
   void meet() {
     if (statics_.may_have_new()) take_new_statics();
   }
   const Statics& statics() const { return statics_; }
-  // Tells the launcher that the whole job ends with `code`, in order: no complaint, and this
-  // process's exit is expected. The others are being ended when this returns.
+  // Reports to the launcher that the whole job ends with `code`, in order: the launcher expects the
+  // exit of this process, and is ending the others when this returns.
   void end_job(int code);
 
   NodeId self() const override { return bootstrap_->self(); }
@@ -65,7 +66,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   bool progress() override { return far_ && far_->progress(); }
   [[noreturn]] void fail(std::string_view sentence) override;
   [[noreturn]] void fail_unreached(std::string_view sentence) override;
-  // Knows where the program calls from.
+  // Sets the function that names the place of the program's call.
   void set_place(std::string (*place)()) { place_ = place; }
   std::string place_of_call() const override { return place_ ? place_() : ""; }
 
@@ -98,9 +99,9 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<PeerMemory> memory_;
   std::unique_ptr<Rendezvous> rendezvous_;
-  std::unique_ptr<FarService> far_;  // where there are other hosts
+  std::unique_ptr<FarService> far_;  // nullptr: there is one host only
   std::mutex news_;
-  std::vector<std::uint32_t> host_of_;  // by PE: those who map each other's memory
+  std::vector<std::uint32_t> host_of_;  // by PE; PEs with the same one map each other's memory
   bool one_host_ = true;
   bool knows_clusters_ = true;
   std::string (*place_)() = nullptr;

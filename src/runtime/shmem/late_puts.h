@@ -14,8 +14,8 @@
 
 namespace terrane::runtime::shmem {
 
-// The puts of one PE of a test on their way: each comes where it belongs so long after the one
-// before, whatever the puts of other PEs do. Owns a thread, which stores words as one.
+// The delayed puts of one PE of a test: each is stored some time after the one before,
+// independently of the puts of other PEs. Owns a thread, which stores a word in one access.
 class LatePuts {
  public:
   explicit LatePuts(std::chrono::milliseconds delay)

@@ -18,7 +18,7 @@ struct Lock {
   Reach reach;
   NodeId self;
   NodeId home;
-  SymmetricAddress tail;  // low half, counts at home
+  SymmetricAddress tail;  // low half; used at the home only
   SymmetricAddress link;  // high half
 
   Lock(World& world, long* lock, const char* call) : reach(world), self(world.self()) {
@@ -30,7 +30,7 @@ struct Lock {
     }
     tail = *place;
     link = {place->part, place->offset + 4};
-    // Locks have different homes, so that no PE has them all.
+    // Different locks have different homes, so that no PE is the home of all.
     home = NodeId{static_cast<std::uint32_t>(place->offset / sizeof(long) % world.pes())};
   }
 
@@ -48,7 +48,7 @@ void fail_set_twice(World& world, const long* address) {
                   static_cast<const void*>(address)));
 }
 
-// Which thread of this PE has a lock, or waits in its queue for the PE.
+// The thread of this PE that has a lock, or that waits in its queue for the PE.
 class ThreadLocks {
  public:
   static ThreadLocks& of_process() {
@@ -127,7 +127,7 @@ void pass_on(World& world, const Lock& lock, const long* address) {
     std::uint32_t last = lock.reach.compare_swap32(lock.home, lock.tail, lock.name(), 0);
     if (last == lock.name()) return;
     if (last == 0) return fail_not_held(world, address);
-    // A PE is in the queue behind us, and about to say so.
+    // Another PE is in the queue after us, and about to write its number.
     world.wait_until([&] { return successor() != 0; });
   }
   std::uint32_t next = link.exchange(0);

@@ -13,10 +13,10 @@ namespace {
 
 using transport::AtomicOp;
 
-// Strided memory of another host is fetched with its gaps while that is at most so many times as
-// much.
+// Strided memory of another host is fetched with its gaps if that is at most this many times the
+// size of the blocks.
 constexpr std::uint64_t kFetchedWithGaps = 2;
-// A block of so many bytes is put or fetched by a call of its own.
+// A block of at least this size is put or fetched by its own call.
 constexpr std::uint64_t kBlockOfItsOwn = 4096;
 
 template <typename Word>
@@ -52,7 +52,7 @@ std::uint64_t update_near(std::byte* at, const WordUpdate& update) {
                            : update_near<std::uint64_t>(at, update);
 }
 
-// A fetch adds nothing.
+// A fetch is an addition of 0.
 transport::Atomic as_atomic(const WordUpdate& update) {
   switch (update.op) {
     case WordOp::kFetch:
@@ -189,8 +189,8 @@ void Operation::update_nbi(void* into, const void* word, const WordUpdate& updat
                                            static_cast<std::byte*>(into)));
 }
 
-// What was stored in this host's memory is in order; what bypassed the caches was put in order by
-// the copy itself.
+// Stores to this host's memory are in order already; copies that bypass the caches order
+// themselves.
 void Operation::fence() {
   order_stores();
   if (context_.far_work.load(std::memory_order_relaxed)) good(world_.transport().fence());
@@ -213,7 +213,7 @@ void Operation::quiet(const int* pes, std::uint64_t count) {
   }
 }
 
-// Blocks that lie together there are packed into one put.
+// Blocks that are adjacent at the target are packed into one put.
 void Operation::put_scattered(const There& there, const std::byte* from, const Strides& strides) {
   auto& transport = world_.transport();
   if (strides.to == static_cast<std::ptrdiff_t>(strides.block)) {
@@ -233,7 +233,7 @@ void Operation::put_scattered(const There& there, const std::byte* from, const S
   good(transport.quiet(there.pe));
 }
 
-// What lies between the blocks is fetched with them while that is not much more than they are.
+// Fetches the gaps between the blocks too, if they are small.
 void Operation::get_scattered(std::byte* into, const There& there, const Strides& strides) {
   auto& transport = world_.transport();
   std::uint64_t span = strides.span(strides.from);
@@ -254,8 +254,8 @@ void Operation::get_scattered(std::byte* into, const There& there, const Strides
   good(transport.quiet(there.pe));
 }
 
-// Small blocks go by mail; large ones are worth a one-sided call each. Mail is in no order with
-// what was put there before: that has to be done first.
+// Small blocks go by StridedMail; for large ones a one-sided call each is faster. Mail is not
+// ordered with earlier puts, so these must be complete first.
 StridedMail* Operation::mail_for(const There& there, const Strides& strides) {
   StridedMail* mail = strides.block < kBlockOfItsOwn ? world_.strided_mail() : nullptr;
   if (mail != nullptr) good(world_.transport().quiet(there.pe));

@@ -9,7 +9,7 @@ constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
-// Between two mappings, which no pointer arithmetic may span.
+// The distance between two mappings, which pointer arithmetic must not span.
 std::ptrdiff_t delta(const void* from, const void* to) {
   return static_cast<std::ptrdiff_t>(number(to) - number(from));
 }
@@ -27,7 +27,7 @@ PeerMemory::PeerMemory(const Own& own, std::uint32_t pes, transport::Transport& 
       parts[index_of(Part::kHeap)] = own.heap.data();
       parts[index_of(Part::kControl)] = own.control.data();
     }
-    // All or nothing: one question, in_reach(), is asked for all of them.
+    // All parts or none: in_reach() is one answer for all of them.
     bool all = std::all_of(parts.begin(), parts.end(), [](auto* part) { return part != nullptr; });
     if (all || is_self) peers_[pe] = parts;
     heap_deltas_.push_back(all || is_self ? delta(own.heap.data(), parts[index_of(Part::kHeap)])

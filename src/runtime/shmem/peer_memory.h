@@ -12,22 +12,22 @@
 
 namespace terrane::runtime::shmem {
 
-// Symmetric memory as the transport reaches it. Owns only where everything lies; the mappings are
-// the transport's and the World's.
+// Symmetric memory as the transport reaches it. Owns only the table of addresses; the mappings
+// belong to the transport and the World.
 class PeerMemory final : public SymmetricMemory {
  public:
-  // What we have ourselves.
+  // This PE's own memory.
   struct Own {
     NodeId self;
     std::span<std::byte> heap;
     std::span<std::byte> control;
     const SegmentDirectory* statics = nullptr;
-    const SymmetricHeap* blocks = nullptr;  // of `heap`
-    // Called where an address is not found; true: look again, for there is more than before.
+    const SymmetricHeap* blocks = nullptr;  // of the heap
+    // Called if an address is not found; true: there are new segments, so search again.
     std::function<bool()> look_for_more;
   };
 
-  // Maps the memory of every PE that is in reach.
+  // Maps the memory of every PE in reach.
   PeerMemory(const Own& own, std::uint32_t pes, transport::Transport& transport);
 
   std::optional<SymmetricAddress> locate(const void* address, std::uint64_t bytes) const override;
@@ -36,9 +36,9 @@ class PeerMemory final : public SymmetricMemory {
   bool in_reach(NodeId pe) const override { return peers_[pe.value][0] != nullptr; }
   bool all_in_reach() const;
 
-  // How far from ours each PE's heap is mapped; PTRDIFF_MIN where it is not.
+  // The distance of each PE's mapped heap from ours, in bytes; PTRDIFF_MIN: it is not mapped.
   std::span<const std::ptrdiff_t> heap_deltas() const { return heap_deltas_; }
-  // The same for one segment of statics.
+  // The same for one segment of static data.
   std::vector<std::ptrdiff_t> segment_deltas(const Segment& segment) const;
   const Own& own() const { return own_; }
 

@@ -9,8 +9,8 @@ transport::RemoteAddress remote(SymmetricAddress place) {
   return {static_cast<std::uint32_t>(place.part), place.offset};
 }
 
-// Gives the value, or ends the job. The error names the PE: it may be another one than the call is
-// for, as a fence is toward all.
+// Returns the value, or ends the job. The error names the PE, which may not be the one of the call:
+// a fence is for all PEs.
 template <typename Value>
 Value must(World& world, base::Result<Value> result) {
   if (!result) {

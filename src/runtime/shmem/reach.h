@@ -10,14 +10,14 @@
 
 namespace terrane::runtime::shmem {
 
-// The memory of any PE for collectives and locks: by loads and stores where it is mapped here, else
-// by the transport. An access that fails ends the job, since nobody could go on without it. Owns
-// nothing; any thread.
+// Access to the memory of any PE, for collectives and locks: by loads and stores if it is mapped
+// here, otherwise by the transport. An access that fails ends the job, because no PE could go on.
+// Owns nothing; any thread may call.
 class Reach {
  public:
   explicit Reach(World& world) : world_(&world) {}
 
-  // Copies; the target sees it after our next synchronisation, or after quiet().
+  // Copies; the target sees the bytes after our next synchronisation, or after quiet().
   void put(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes) const {
     if (std::byte* here = world_->memory().at(pe, to)) {
       if (bytes != 0 && here != from) std::memmove(here, from, bytes);
@@ -32,21 +32,21 @@ class Reach {
       get_far(pe, from, into, bytes);
     }
   }
-  // As get(), but of far memory it is there only after quiet().
+  // Like get(), but bytes of far memory have arrived only after quiet().
   void start_get(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const;
 
-  // put(), and then post() of the word: one message where calls are messages.
+  // put(), then post() of the word; one message if the transport uses messages.
   void put_and_post(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes,
                     SymmetricAddress word, std::uint64_t value) const;
 
-  // Stores a word that is waited for, after all that we put there before.
+  // Stores a word on which a PE waits, after everything that we put to that PE before.
   void post(NodeId pe, SymmetricAddress word, std::uint64_t value) const;
   std::uint64_t load(NodeId pe, SymmetricAddress word) const;
 
-  // Of a word that others change by atomics meanwhile.
+  // Loads a word that other PEs may change by atomics at the same time.
   std::uint64_t fetch(NodeId pe, SymmetricAddress word) const;
 
-  // Atomics give what was there before.
+  // Atomic operations; return the old word.
   std::uint64_t fetch_or(NodeId pe, SymmetricAddress word, std::uint64_t bits) const;
   std::uint64_t fetch_and(NodeId pe, SymmetricAddress word, std::uint64_t bits) const;
   std::uint32_t fetch_or32(NodeId pe, SymmetricAddress word, std::uint32_t bits) const;
@@ -55,9 +55,9 @@ class Reach {
   std::uint32_t compare_swap32(NodeId pe, SymmetricAddress word, std::uint32_t expected,
                                std::uint32_t value) const;
 
-  // All that this process has put to other hosts is there, and all gets are here.
+  // Returns when all puts of this process to other hosts, and all its gets, are complete.
   void quiet() const;
-  // From now on quiet() is toward these PEs alone; they outlive this.
+  // From now on quiet() is for these PEs only; the list outlives this.
   void limit_quiet(const std::vector<NodeId>* pes) { quiet_toward_ = pes; }
 
   World& world() const { return *world_; }
@@ -70,7 +70,7 @@ class Reach {
               Word expected = 0) const;
 
   World* world_;
-  const std::vector<NodeId>* quiet_toward_ = nullptr;  // all
+  const std::vector<NodeId>* quiet_toward_ = nullptr;  // nullptr: all PEs
 };
 
 }  // namespace terrane::runtime::shmem

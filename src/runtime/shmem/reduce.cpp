@@ -4,7 +4,7 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// Always in the members' order: then all have the same bits.
+// Always in the members' order, so that all get the same bits.
 void reduce_inline(Team& team, void* dest, const void* source, std::uint64_t count,
                    const Combine& operation) {
   std::uint64_t bytes = count * operation.element_bytes;
@@ -18,8 +18,8 @@ void reduce_inline(Team& team, void* dest, const void* source, std::uint64_t cou
   std::memcpy(dest, sum, bytes);
 }
 
-// Combines all sources, and gives use(owner, first, piece, count) each piece of the result that we
-// have taken.
+// Combines all sources. Calls use(owner, first, piece, count) for each piece of the result that
+// this member has taken.
 template <typename Use>
 void reduce_pieces(Team& team, const Arrays& arrays, Use use) {
   Pieces pieces(team, arrays);
@@ -35,7 +35,7 @@ void reduce_pieces(Team& team, const Arrays& arrays, Use use) {
   });
 }
 
-// Each piece is stored to all targets. Where the targets are the sources this is safe: nobody else
+// Stores each piece to all targets. If the targets are the sources that is safe: no other member
 // reads the piece.
 void reduce_put(Team& team, const Arrays& arrays) {
   team.offer_work();
@@ -51,7 +51,7 @@ void reduce_put(Team& team, const Arrays& arrays) {
   team.sync();
 }
 
-// Each piece is stored to its owner's target, and the others load it from there.
+// Stores each piece to its owner's target, from where the others load it.
 void reduce_get(Team& team, const Arrays& arrays, std::byte* dest) {
   team.offer_work();
   team.sync();

@@ -5,16 +5,16 @@
 
 namespace terrane::runtime::shmem {
 
-// Where all PEs come together and say yes or no: the first words of PE 0's control area, zeros at
-// start. It serves what cannot rest on the collectives: joining, leaving, and the heap's decisions.
+// A rendezvous at which all PEs say yes or no: the first words of PE 0's control area, zero at
+// start. It is for what cannot use the collectives: joining, leaving, and decisions about the heap.
 struct MeetingPlace {
   std::uint64_t arrivals;
-  std::uint64_t refusals[2];  // of rounds in turn
-  std::uint64_t departures;   // those that will not look here again, at the end
+  std::uint64_t refusals[2];  // of even and of odd rounds
+  std::uint64_t departures;   // PEs that will not read this page again, at the end
 };
-// Behind it in the same page: where the static data of libraries lie that are opened at run time.
+// In the same page: the offset of the static data of one library that was opened at run time.
 struct LatePlace {
-  std::uint64_t module;  // its identity; 0: the entry is free
+  std::uint64_t module;  // identity of the library; 0: the entry is free
   std::uint64_t offset;  // plus one; 0: not known yet
 };
 struct LatePlaces {
@@ -24,38 +24,38 @@ struct LatePlaces {
   LatePlace entries[kEntries];
 };
 
-// What PE 0 keeps for the World.
+// The page of PE 0's control area for the World.
 struct WorldPage {
   MeetingPlace meeting;
   LatePlaces late;
 };
 static_assert(sizeof(WorldPage) <= 4096);
 
-// Words of PE 0's WorldPage, wherever we are.
+// Access from any PE to the words of PE 0's WorldPage.
 class WorldWords {
  public:
   virtual ~WorldWords() = default;
   virtual std::uint64_t load(std::uint64_t offset) = 0;
-  // Returns the word as it was.
+  // Returns the old word.
   virtual std::uint64_t add(std::uint64_t offset, std::uint64_t value) = 0;
   virtual std::uint64_t compare_swap(std::uint64_t offset, std::uint64_t expected,
                                      std::uint64_t value) = 0;
 };
 
-// A PE's side of the rendezvous. One thread at a time; all PEs come in the same order.
+// One PE's side of the rendezvous. One thread at a time; all PEs arrive in the same order.
 class Rendezvous {
  public:
   Rendezvous(WorldWords& words, std::uint32_t pes) : words_(words), pes_(pes) {}
 
-  // Says `yes` or no; decided() once all have.
+  // Says `yes` or no. decided() is true when all PEs have.
   void arrive(bool yes) {
     ++rounds_;
     if (!yes) words_.add(refusals(), 1);
     words_.add(offsetof(MeetingPlace, arrivals), 1);
   }
   bool decided() { return words_.load(offsetof(MeetingPlace, arrivals)) >= rounds_ * pes_; }
-  // Whether all said yes; after decided(), once a round. The counter belongs to this round until
-  // all have arrived at the next one.
+  // Whether all said yes. Called after decided(), once a round, and before this PE arrives at the
+  // next round: until all have arrived there, no PE adds to this round's counter.
   bool agreed() {
     std::uint64_t now = words_.load(refusals());
     std::uint64_t before = seen_[rounds_ % 2];
@@ -63,7 +63,7 @@ class Rendezvous {
     return now == before;
   }
 
-  // After the last decision: all but PE 0 depart, which waits until all_departed().
+  // After the last decision: all PEs except PE 0 call depart(); PE 0 waits for all_departed().
   void depart() { words_.add(offsetof(MeetingPlace, departures), 1); }
   bool all_departed() {
     return words_.load(offsetof(MeetingPlace, departures)) >= (departures_ + 1) * (pes_ - 1);

@@ -18,8 +18,8 @@ void scan_inline(Team& team, void* dest, const void* source, std::uint64_t count
   std::memcpy(dest, total, bytes);
 }
 
-// One piece of all members: what goes to each is the total up to it, or before it. `before` and
-// `after` are room for two totals.
+// Works on one piece of all members: each member gets the total up to it, or before it. `before`
+// and `after` are buffers for two totals.
 void scan_piece(Team& team, const Arrays& arrays, Pieces& pieces, ElementRange piece,
                 bool inclusive) {
   std::byte* before = pieces.room();
@@ -39,7 +39,7 @@ void scan_piece(Team& team, const Arrays& arrays, Pieces& pieces, ElementRange p
   }
 }
 
-// Each piece is done by one PE for all.
+// One PE computes each piece for all members.
 void scan_put(Team& team, const Arrays& arrays, bool inclusive) {
   team.offer_work();
   team.sync();
@@ -52,7 +52,7 @@ void scan_put(Team& team, const Arrays& arrays, bool inclusive) {
   team.sync();
 }
 
-// Each PE does all for itself, in memory of its own, since its target may be what others read.
+// Each PE computes all for itself, in private memory, because its target may be a source of others.
 void scan_get(Team& team, const Arrays& arrays, void* dest, bool inclusive) {
   auto total = std::make_unique<std::byte[]>(arrays.bytes());
   auto source = std::make_unique_for_overwrite<std::byte[]>(arrays.bytes());

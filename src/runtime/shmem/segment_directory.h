@@ -9,23 +9,23 @@
 
 namespace terrane::runtime::shmem {
 
-// A stretch of a module's static data that is symmetric.
+// A part of a module's static data that is symmetric.
 struct Segment {
-  std::uintptr_t address = 0;  // here
+  std::uintptr_t address = 0;  // in this process
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  // in Part::kStatics, the same on every PE
 };
 
-// Which static data is symmetric: from addresses here to offsets and back. Grows only. One thread
-// adds at a time; any thread reads at any time, without a lock.
+// Which static data is symmetric: converts addresses of this process to offsets and back. It only
+// grows. One thread at a time adds; any thread reads at any time, without a lock.
 class SegmentDirectory {
  public:
-  // Overlaps no segment that is there, neither by addresses nor by offsets.
+  // Adds a segment that overlaps no other one, neither by addresses nor by offsets.
   void add(const Segment& segment);
 
-  // The offset of `address`, unless the `bytes` from it leave the segment that it lies in.
+  // The offset of `address`; nullopt unless all `bytes` from there are in one segment.
   std::optional<std::uint64_t> locate(std::uintptr_t address, std::uint64_t bytes) const;
-  // The address of what lies at `offset`; nullptr where nothing does.
+  // The address of `offset`; nullptr: no segment has it.
   std::byte* at(std::uint64_t offset) const;
   std::size_t size() const;
 
@@ -35,7 +35,7 @@ class SegmentDirectory {
   };
 
   std::atomic<const Tables*> now_{nullptr};
-  std::vector<std::unique_ptr<const Tables>> all_;  // a reader may still hold an old one
+  std::vector<std::unique_ptr<const Tables>> all_;  // a reader may still use an old one
 };
 
 }  // namespace terrane::runtime::shmem

@@ -8,11 +8,11 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// A piece stays in a near cache. Measured on sums of 1 MiB: 2 members are a tenth faster with the
-// smaller pieces, 8 members (16 streams of memory) a fifth with the larger; still larger ones win
-// nothing.
+// A piece fits a near cache. Measured on sums of 1 MiB: with the smaller pieces 2 members are a
+// tenth faster, with the larger ones 8 members (16 streams of memory) are a fifth faster. Still
+// larger pieces gain nothing.
 constexpr std::uint64_t kPairPieceBytes = 8 << 10, kNearPieceBytes = 32 << 10;
-// Large enough to hide a round trip, small enough that those of all members fit in memory.
+// Large enough to hide a round trip, and small enough that the pieces of all members fit in memory.
 constexpr std::uint64_t kFarPieceBytes = 256 << 10, kFarBytes = 16 << 20;
 
 }  // namespace

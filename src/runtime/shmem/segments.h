@@ -9,8 +9,8 @@
 
 namespace terrane::runtime::shmem {
 
-// Arrays of the same length at every member, of which each member works on its own segment, in
-// pieces that stay in the nearest cache.
+// Arrays of the same length at every member. Each member works on its own segment of all arrays, in
+// pieces that fit the nearest cache.
 struct Arrays {
   SymmetricAddress dest;
   SymmetricAddress source;
@@ -25,23 +25,24 @@ struct ElementRange {
   std::uint64_t first, end;
 };
 
-// Segments end at cache lines (of arrays that begin there), so that no two PEs write one line.
+// Segments end at cache lines (if the arrays begin at one), so that two PEs never write one line.
 inline ElementRange segment_of(const Team& team, const Arrays& arrays, std::uint32_t member) {
-  constexpr std::uint64_t kLine = 2 * kCacheLine;  // neighbours are fetched in pairs
+  constexpr std::uint64_t kLine = 2 * kCacheLine;  // the processor prefetches lines in pairs
   std::uint64_t line = std::max<std::uint64_t>(kLine / arrays.element_bytes(), 1);
   std::uint64_t share = (arrays.count + team.size() - 1) / team.size();
   share = (share + line - 1) / line * line;
   return {std::min(arrays.count, share * member), std::min(arrays.count, share * (member + 1))};
 }
 
-// Where in `count` segments the processor that we are on begins: each somewhere else, and always at
-// the same place, which its caches then have.
+// The index, of `count` segments, at which the current processor begins. Processors begin at
+// different indices, and each always at the same one, whose data are then in its caches.
 std::uint64_t first_for_processor(std::uint64_t count);
 
-// Gives visit(owner, piece) the pieces of the segments of the members on our host, each to one of
-// them: those of our own segment; or, where members wait for processors, any that nobody works on,
-// so that a member that has a processor goes on, and the others need it for a moment only. For all
-// members, between two synchronisations, the first of which follows offer_work().
+// Calls visit(owner, piece) for the pieces of the segments of the members on our host, each piece
+// at one member. A member visits the pieces of its own segment. If members wait for processors, a
+// member visits any piece that was not taken; so a member with a processor goes on, and the others
+// need one only for a moment. Called by all members, between two synchronisations; offer_work()
+// before the first.
 template <typename Visit>
 void for_each_piece(Team& team, const Arrays& arrays, std::uint64_t elements, Visit visit) {
   auto work_on = [&](std::uint32_t owner) {
@@ -60,20 +61,21 @@ void for_each_piece(Team& team, const Arrays& arrays, std::uint64_t elements, Vi
   }
 }
 
-// Stores a piece of the result to a member.
+// Stores a piece of the result at a member.
 void put_piece(Team& team, std::uint32_t member, SymmetricAddress to, const std::byte* piece,
                std::uint64_t bytes);
 
-// The members' sources piece by piece: mapped, or fetched, all far ones at a time.
+// Reads the members' sources piece by piece: directly if they are mapped; otherwise fetches them,
+// from all far members at once.
 class Pieces {
  public:
   Pieces(Team& team, const Arrays& arrays);
 
-  std::uint64_t elements() const { return elements_; }  // of a piece at most
-  // Makes the members' elements first.. first + count (a piece at most) available.
+  std::uint64_t elements() const { return elements_; }  // most of a piece
+  // Makes elements [first, first + count) of all members available; at most one piece.
   void fetch(std::uint64_t first, std::uint64_t count);
   const std::byte* of(std::uint32_t member) const;
-  // Room for one piece.
+  // Buffers for one piece each.
   std::byte* room() { return room_[0].bytes; }
   std::byte* second_room() { return room_[piece_lines()].bytes; }
 
@@ -90,7 +92,7 @@ class Pieces {
     std::byte bytes[kCacheLine];
   };
   std::unique_ptr<Line[]> room_;          // two pieces
-  std::unique_ptr<std::byte[]> fetched_;  // a piece for each member, where some are far
+  std::unique_ptr<std::byte[]> fetched_;  // one piece for each member; nullptr: none is far
 };
 
 }  // namespace terrane::runtime::shmem

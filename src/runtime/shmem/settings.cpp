@@ -24,7 +24,7 @@ Variable read(std::string_view name) {
   return {};
 }
 
-// The power of two that a suffix means; -1 for one that is none.
+// The power of two that a suffix means, or -1.
 int scale(std::string_view suffix) {
   if (suffix.empty()) return 0;
   switch (suffix[0]) {

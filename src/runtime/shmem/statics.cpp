@@ -14,7 +14,7 @@
 namespace terrane::runtime::shmem {
 namespace {
 
-// For libraries that are opened later; address space alone.
+// Room for libraries that are opened later; only address space.
 constexpr std::uint64_t kLaterBytes = std::uint64_t{1} << 30;
 
 void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u; }
@@ -53,7 +53,7 @@ base::Result<> Statics::start() {
     mix(start_identity_, module.identity);
     for (const auto& pages : module.writable) {
       if (auto taken = take(pages, offset); !taken) return taken;
-      // The largest piece: some linkers leave a page apart.
+      // The largest one: some linkers separate one page.
       bool is_program = module.name.empty() && pages.end - pages.begin > program_.bytes;
       if (is_program) program_ = taken_.back().segment;
       offset += pages.end - pages.begin;
@@ -93,8 +93,9 @@ base::Result<> Statics::take_new(Places& places) {
   return {};
 }
 
-// Only what the file holds: the rest of a copy reads as zeros, as the data do. From the file, by a
-// call that no sanitizer interposes on: the gaps between variables are forbidden to read.
+// Copies only what the file has; the rest of a copy reads as zeros, as the data do. Reads from the
+// file, by a call that no sanitizer intercepts: sanitizers forbid reading the gaps between
+// variables.
 bool Statics::copy_present(const Taken& one) const {
   auto begin = static_cast<off_t>(one.segment.offset);
   auto end = begin + static_cast<off_t>(one.segment.bytes);
@@ -132,8 +133,8 @@ void Statics::after_fork_in_parent() {
   mutex_.unlock();
 }
 
-// Moves the copies over the data. Where there is none, the child must not write into
-// its parent's data: it loses them.
+// Moves the copies over the data. Data without a copy are unmapped, because the child must not
+// write into its parent's data.
 void Statics::after_fork_in_child() {
   for (Taken& one : taken_) {
     auto* place = reinterpret_cast<void*>(one.segment.address);

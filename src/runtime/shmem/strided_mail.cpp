@@ -12,7 +12,7 @@ enum class Kind : std::uint32_t {
   kPut = 1,  // blocks follow; answered by kDone
   kGet,      // answered by kBlocks
   kDone,
-  kBlocks  // they follow
+  kBlocks  // blocks follow
 };
 
 constexpr std::uint64_t kMessageBytes = std::uint64_t{256} << 10;  // of blocks in a message
@@ -40,8 +40,8 @@ Strides unpacked_to(std::ptrdiff_t stride, std::uint64_t block, std::uint64_t co
 
 }  // namespace
 
-// What every message begins with. Blocks lie `stride` apart from `place` on, at the receiver of
-// kPut and kGet; `first` is the number of the first one in the whole call.
+// The head of every message. At the receiver of kPut and kGet, blocks are `stride` apart from
+// `place` on. `first` is the number of the first block in the whole call.
 struct StridedMail::Head {
   Kind kind;
   std::uint32_t part;

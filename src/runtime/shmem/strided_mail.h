@@ -14,30 +14,32 @@
 
 namespace terrane::runtime::shmem {
 
-// Blocks at regular distances in the memory of PEs on other hosts: packed into messages, which the
-// PE at the other end spreads out or fills, where one-sided calls would be one a block. Owns what
-// is not answered yet. Any thread.
+// Blocks at regular distances in the memory of PEs on other hosts. They are packed into messages,
+// and the PE at the other end unpacks or fills them; one-sided calls would need one for each block.
+// Owns the requests that are not answered yet. Any thread may call.
 class StridedMail {
  public:
-  // Our own memory: where a place lies, or nullptr unless all `bytes` from it do.
+  // Gives the address of `place` in our own memory; nullptr unless it has all `bytes` from there.
   using Own = std::function<std::byte*(SymmetricAddress place, std::uint64_t bytes)>;
 
   // The transport outlives it.
   StridedMail(transport::Transport& transport, Own own)
       : transport_(transport), own_(std::move(own)) {}
 
-  // The blocks from `from` on, strides.from apart, to `at` and on, strides.to apart. `from` is free
-  // when this returns; they are there when done(ticket).
+  // Copies blocks that are strides.from apart from `from` to blocks that are strides.to apart at
+  // `at`. Returns a ticket. `from` may be reused when this returns; the copy is complete when
+  // done(ticket).
   std::uint64_t put(NodeId pe, SymmetricAddress at, const std::byte* from, const Strides& strides);
-  // The blocks from `at` on to `into` and on; they are there when done(ticket).
+  // Copies blocks at `at` to `into`; complete when done(ticket).
   std::uint64_t get(NodeId pe, SymmetricAddress at, std::byte* into, const Strides& strides);
   bool done(std::uint64_t ticket) const;
 
-  // A message that another PE's StridedMail sent; a receiver calls it. The error is that PE's.
+  // Handles a message of another PE's StridedMail; the receiver calls it. An error is that PE's
+  // fault.
   base::Result<> received(NodeId from, transport::Bytes message);
 
  private:
-  // What is under way: `left` answers are to come, and blocks go here.
+  // A call under way: `left` answers are missing, and blocks of answers go here.
   struct Pending {
     std::uint64_t left = 0;
     std::byte* into = nullptr;
@@ -54,7 +56,7 @@ class StridedMail {
 
   transport::Transport& transport_;
   Own own_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::uint64_t, Pending> pending_;
   std::uint64_t last_ticket_ = 0;
 };

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kGiB = kMiB << 10;
 constexpr std::uint64_t kLeastBytes = 64 * kMiB;
-// The largest alignment of a block; that of the heap itself.
+// The largest alignment of a block, and the alignment of the heap itself.
 constexpr std::uint64_t kAlignment = kGiB;
 // Besides the heaps: control areas, statics, the program's own memory.
 constexpr std::uint64_t kSpareBytes = 2 * kGiB, kSparePerPe = kGiB;
-// From here on it pays to give memory back to the machine, and to fetch it as zeros again.
+// Pieces of this size are worth returning to the machine, and getting back as zeros.
 constexpr std::uint64_t kPunchBytes = kMiB;
 constexpr std::uint64_t kGrantBytes = 16 * kMiB;
 
@@ -30,14 +30,14 @@ std::uint64_t machine_bytes() {
   return (std::uint64_t{machine.totalram} + machine.totalswap) * machine.mem_unit;
 }
 
-// The pages that lie in a piece wholly; of large pieces only.
+// The pages that lie completely in a piece; for large pieces only.
 platform::Span whole_pages_of(std::uint64_t offset, std::uint64_t bytes) {
   std::uint64_t page = platform::page_bytes();
   std::uint64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
   return {begin, end - begin};
 }
 
-// All pages that a piece lies in.
+// All pages of which a piece has a part.
 platform::Span whole_pages_around(std::uint64_t offset, std::uint64_t bytes) {
   std::uint64_t page = platform::page_bytes();
   std::uint64_t begin = offset / page * page, end = (offset + bytes + page - 1) / page * page;
@@ -131,7 +131,7 @@ void SymmetricHeap::clear() {
   ranges_ = FreeRanges(limit_);
 }
 
-// What is resident of the blocks is counted already as memory that the machine has not left.
+// The resident part of the blocks is already missing in the memory that the machine has left.
 bool SymmetricHeap::affords(std::uint64_t more) {
   std::lock_guard hold(mutex_);
   if (more > limit_) return false;

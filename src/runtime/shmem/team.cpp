@@ -31,7 +31,7 @@ Slot* Team::slot_at(NodeId pe) const {
 }
 
 void Team::find_hosts() {
-  std::map<std::uint32_t, std::uint32_t> place;  // of a host of the world in host_firsts_
+  std::map<std::uint32_t, std::uint32_t> place;  // by host of the world: its index in host_firsts_
   for (std::uint32_t member = 0; member < shape_.size; ++member) {
     std::uint32_t host = world_->host_of(pe(member));
     auto [found, is_new] = place.emplace(host, static_cast<std::uint32_t>(host_firsts_.size()));
@@ -76,7 +76,7 @@ void Team::sync() {
   }
 }
 
-// After round r everybody knows that the 2^(r+1) members before it have come.
+// After round r each member knows that the 2^(r+1) members before it have arrived.
 void Team::sync_pairwise() {
   Slot& own = *slots_[self_];
   for (std::size_t round = 0; round < partners_.size(); ++round) {
@@ -85,9 +85,10 @@ void Team::sync_pairwise() {
   }
 }
 
-// One member of a host lets the others go when all have come: on one host the last to come. Other
-// hosts are met by the first member alone. Were it now one and now another, words of theirs could
-// overtake each other, and the older one would stay in the other host's flag.
+// On each host one member releases the others when all have arrived. On a team's only host it is
+// the last to arrive. If there are several hosts, it is always the first member of the host, which
+// also synchronises with the other hosts. If different members did, their stores to another host's
+// flag could overtake each other, and the older value would remain.
 void Team::sync_counted() {
   Slot& home = *slots_[neighbours_.front()];
   std::uint64_t come = home.arrived.value.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -109,7 +110,8 @@ void Team::sync_hosts(Slot& home) {
   }
 }
 
-// All of a cluster have come; so have all of the others; then all of the cluster may go.
+// First all members of the cluster arrive, then the heads wait for the other clusters, then the
+// head releases its cluster.
 void Team::sync_clusters() {
   Team& inside = *clusters_->inside;
   inside.sync();
@@ -153,7 +155,7 @@ void Team::tell(Turn turn, std::uint32_t member, const void* data, std::uint64_t
   tell_of(turn, member, cell_place(turn), data, bytes);
 }
 
-// From the root to the heads of the other clusters.
+// The root sends to the heads of the other clusters.
 void Team::share_in_clusters(std::uint32_t root, void* data, std::uint64_t bytes) {
   Turn turn = next_turn();
   std::int64_t own_root = clusters_->inside->shape().member(pe(root));

@@ -5,11 +5,11 @@
 #include "base/log.h"
 #include "runtime/shmem/team.h"
 
-// What teams do where calls are checked.
+// What teams do if calls are checked.
 namespace terrane::runtime::shmem {
 namespace {
 
-// A call as it is shown to others.
+// A call as other members see it.
 struct Shown {
   char name[64];
   char kind[16];
@@ -62,7 +62,7 @@ void Team::begin_call(const Call& call) {
       describe(ours), world_->place_of_call(), pe(0).value, describe(first)));
 }
 
-// Says something where calls are checked.
+// Logs nothing unless calls are checked.
 void Team::tell_of_wait(double seconds) const {
   if (call_ == nullptr) return;
   std::string missing;

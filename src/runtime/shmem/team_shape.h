@@ -8,21 +8,21 @@
 namespace terrane::runtime::shmem {
 
 // The PEs of a team: every `stride`-th PE of the world from `start` on. All splits of such teams
-// are such teams. Only the PEs of a host may be in no such order: then they are listed.
+// have such shapes too. Only the PEs of one host may have no such order; then they are listed.
 struct TeamShape {
   std::uint32_t start = 0;
   std::int32_t stride = 1;
   std::uint32_t size = 1;
-  // In the team's order, instead of start and stride; owned by the Teams, and valid while the team
-  // and what was made from it is.
+  // If not nullptr: the PEs in the team's order, in place of start and stride. Owned by the Teams;
+  // valid while the team and its splits exist.
   const std::vector<NodeId>* listed = nullptr;
 
-  // The PE of the world that is number `member` of the team; member < size.
+  // The world's number of member `member` of the team; member < size.
   NodeId world_pe(std::uint32_t member) const {
     if (listed != nullptr) return (*listed)[member];
     return NodeId{start + static_cast<std::uint32_t>(static_cast<std::int32_t>(member) * stride)};
   }
-  // The number in the team of a PE of the world, or -1.
+  // The team's number of a PE of the world, or -1.
   std::int64_t member(NodeId world_pe) const {
     if (listed != nullptr) return place_in_list(world_pe);
     std::int64_t distance = std::int64_t{world_pe.value} - std::int64_t{start};

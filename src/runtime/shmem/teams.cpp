@@ -13,7 +13,7 @@ constexpr std::uint64_t kReserved =
 
 TeamShape whole_world(const World& world) { return {0, 1, world.pes()}; }
 
-// What a split's parent agrees on.
+// What all PEs of a split's parent agree on.
 struct Outcome {
   std::uint64_t made = 0;
   TeamSeat first, second;
@@ -27,7 +27,7 @@ Teams::Teams(World& world, AlgorithmTable algorithms)
 
 base::Result<std::unique_ptr<Teams>> Teams::start(World& world, bool crowded,
                                                   std::string_view choices) {
-  // Whether all threads fit is not known yet: a count serves both.
+  // Not all PEs know yet whether all threads fit; a count works in both cases.
   auto counted = AlgorithmTable::with_choices(crowded, "sync=counter");
   Team beginning(world, counted.value(), whole_world(world), {kWorldSlot, 0});
   SymmetricAddress word = in_control(offsetof(ControlArea, crowded));
@@ -74,7 +74,7 @@ TeamShape Teams::shared_shape() {
   return shape_of(std::move(here));
 }
 
-// PEs of the world in its order.
+// A shape with these PEs, in the order of the world.
 TeamShape Teams::shape_of(std::vector<NodeId> pes) {
   TeamShape shape{pes.front().value, 1, static_cast<std::uint32_t>(pes.size())};
   if (pes.size() > 1) shape.stride = static_cast<std::int32_t>(pes[1].value - pes[0].value);
@@ -105,7 +105,7 @@ std::optional<TeamShape> Teams::part_of(const TeamShape& parent, std::int64_t st
                                         std::int64_t stride, std::int64_t size) {
   std::int64_t pes = parent.size;
   if (size < 1 || size > pes || start < 0 || start >= pes) return std::nullopt;
-  if (size == 1) stride = 1;  // whatever it is
+  if (size == 1) stride = 1;  // any stride is valid then
   if (stride < -pes || stride > pes || stride == 0) return std::nullopt;
   std::int64_t last = start + stride * (size - 1);
   if (last < 0 || last >= pes) return std::nullopt;
@@ -198,7 +198,7 @@ Teams::Split Teams::split_strided(Team& parent, std::int64_t start, std::int64_t
 Teams::Split2d Teams::split_2d(Team& parent, std::int64_t x_range) {
   Outcome outcome{0, {}, {}, {x_range, 0, 0}};
   if (parent.self() == 0 && x_range > 0) {
-    // All rows have one slot, since they have no PE in common; and all columns.
+    // All rows have one slot, since they have no PE in common; so have all columns.
     std::optional<TeamSeat> rows = claim(parent.shape());
     std::optional<TeamSeat> columns = rows ? claim(parent.shape()) : std::nullopt;
     for (std::uint32_t member = 0; rows && !columns && member < parent.size(); ++member) {
@@ -223,8 +223,7 @@ Teams::Split2d Teams::split_2d(Team& parent, std::int64_t x_range) {
   return {true, enter(*x_shape, outcome.first), enter(*y_shape, outcome.second)};
 }
 
-// The slot may have a new team at once: a PE that still looks at our numbers there sees larger
-// ones.
+// The slot may get a new team at once. A PE that still looks at our numbers there sees larger ones.
 void Teams::destroy(Team& team) {
   team.sync();
   TeamSeat seat = team.seat();

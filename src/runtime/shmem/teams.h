@@ -14,28 +14,28 @@
 
 namespace terrane::runtime::shmem {
 
-// The teams that this PE is a member of. Owns them, and of every PE's control area the map of taken
-// slots. Teams may be made and destroyed by several threads at a time, unless they have the same
-// parent.
+// The teams of which this PE is a member. Owns them, and the map of taken slots in every PE's
+// control area. Several threads may make and destroy teams at once, if the teams have different
+// parents.
 class Teams {
  public:
-  // Collective over the world, once, after the control areas are mapped everywhere. `crowded`: the
-  // threads of this PE's host do not fit its processors; `choices`: see AlgorithmTable. An error
-  // where choices are wrong or not the same on all PEs.
+  // Collective over the world, once, after the control areas are mapped everywhere. crowded: the
+  // threads of this PE's host do not fit its processors. choices: see AlgorithmTable. An error if
+  // the choices are wrong or differ between PEs.
   static base::Result<std::unique_ptr<Teams>> start(World& world, bool crowded,
                                                     std::string_view choices);
 
   Team& world_team() { return *world_team_; }
   // The PEs of our host.
   Team& shared_team() { return *shared_team_; }
-  // The team that was split off with this Team::name; nullptr where there is none, or none any
-  // more. Names are larger than kSlots, and no two teams have the same.
+  // The team that was split off with this Team::name; nullptr: there is none, or it was destroyed.
+  // Names are larger than kSlots and unique.
   Team* named(std::uint64_t name) const {
     Team* team = by_slot_[name % kSlots].load(std::memory_order_acquire);
     return team != nullptr && team->name == name ? team : nullptr;
   }
 
-  // A split's outcome, the same at all PEs of the parent; `team` is nullptr where we are no member.
+  // The result of a split, equal at all PEs of the parent; `team` is nullptr if we are no member.
   struct Split {
     bool made = false;
     Team* team = nullptr;
@@ -45,11 +45,11 @@ class Teams {
     Team* x = nullptr;
     Team* y = nullptr;
   };
-  // Collective over the parent. Not made: the arguments name no PEs of the parent, or some PE is in
-  // as many teams as there can be.
+  // Collective over the parent. Not made: the arguments name PEs that the parent does not have, or
+  // some PE is in the maximum number of teams.
   Split split_strided(Team& parent, std::int64_t start, std::int64_t stride, std::int64_t size);
   Split2d split_2d(Team& parent, std::int64_t x_range);
-  // Collective over the team, which is none of the two above. It is gone after.
+  // Collective over the team, which was split off by the program. Frees the team.
   void destroy(Team& team);
 
   // The team of a deprecated active set; made at the first call, and kept. We are a member.
@@ -58,7 +58,7 @@ class Teams {
  private:
   Teams(World& world, AlgorithmTable algorithms);
 
-  // Claims a slot at each PE of the shape, which is free at all of them.
+  // Claims a slot that is free at each PE of the shape.
   std::optional<TeamSeat> claim(const TeamShape& shape);
   bool claim_slot(const TeamShape& shape, std::uint32_t slot);
   void release_slot(NodeId pe, std::uint32_t slot);
@@ -87,14 +87,14 @@ class Teams {
   AlgorithmTable algorithms_;
   std::unique_ptr<Team> world_team_;
   std::unique_ptr<Team> shared_team_;
-  std::unique_ptr<Team> cluster_team_;  // where there are several clusters
+  std::unique_ptr<Team> cluster_team_;  // nullptr: there is one cluster
   std::array<std::atomic<Team*>, kSlots> by_slot_{};
-  std::mutex lock_;  // guards what follows; never held while waiting
+  std::mutex lock_;  // guards the members below; never held during a wait
   std::uint64_t splits_ = 0;
   std::vector<std::unique_ptr<Team>> split_;
   std::vector<std::unique_ptr<std::vector<NodeId>>> lists_;
   std::map<SetKey, std::unique_ptr<Team>> active_sets_;
-  std::map<SetKey, TeamSeat> announced_;  // read, but not called here yet
+  std::map<SetKey, TeamSeat> announced_;  // received, and not used by a call here yet
 };
 
 }  // namespace terrane::runtime::shmem

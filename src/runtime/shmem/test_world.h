@@ -19,9 +19,9 @@
 #include "runtime/shmem/teams.h"
 #include "runtime/shmem/world.h"
 
-// A world whose PEs are threads of the test, with their memory in one process: any collective can
-// be run under ThreadSanitizer. Hosts are pretended: memory of a PE on another host is not in
-// reach, and is had through the transport.
+// A world whose PEs are threads of the test, with all memory in one process, so that any collective
+// can run under ThreadSanitizer. Hosts are simulated: memory of a PE on another host is not in
+// reach, and is accessed through the transport.
 namespace terrane::runtime::shmem {
 
 constexpr std::uint64_t kTestHeapBytes = 16 << 20;
@@ -48,7 +48,7 @@ class TestMachine {
   std::uint32_t cluster_of(NodeId pe) const {
     return cluster_of_host_.empty() ? 0 : cluster_of_host_[host_of(pe)];
   }
-  // Calls from one cluster to another.
+  // Counts calls from one cluster to another.
   std::atomic<std::uint64_t> crossed{0};
   std::byte* part(NodeId pe, Part part) const {
     return memory_ + pe.value * bytes_ + (part == Part::kHeap ? 0 : kTestHeapBytes);
@@ -64,7 +64,7 @@ class TestMachine {
   std::byte* memory_ = nullptr;
 };
 
-// What goes between hosts: straight to the memory, or puts some time later.
+// The transport between hosts: accesses the memory directly, or delays puts.
 class TestTransport final : public transport::Transport {
  public:
   TestTransport(TestMachine& machine, NodeId self, bool late) : machine_(&machine), self_(self) {
@@ -92,7 +92,7 @@ class TestTransport final : public transport::Transport {
     count(peer);
     return Transport::get_nbi(peer, from, into);
   }
-  // One message, which is made of two calls here.
+  // One message of a real transport; two calls here.
   base::Result<> put_and_set(NodeId peer, transport::RemoteAddress to, transport::Bytes from,
                              transport::RemoteAddress word, std::uint64_t value) override {
     if (auto done = Transport::put_and_set(peer, to, from, word, value); !done) return done;
@@ -160,7 +160,7 @@ class TestWorld : public World, private SymmetricMemory {
     std::_Exit(70);
   }
 
-  // Objects of the heap, `offset` bytes from its start.
+  // An object of the heap, `offset` bytes from its start.
   template <typename T>
   T* heap(std::uint64_t offset = 0) const {
     return reinterpret_cast<T*>(machine_->part(self_, Part::kHeap) + offset);
@@ -197,24 +197,24 @@ class TestWorld : public World, private SymmetricMemory {
 struct TestPe {
   TestWorld& world;
   Teams& teams;
-  std::function<void()> everybody;  // waits for all PEs by other means than those under test
+  std::function<void()> everybody;  // waits for all PEs without the code under test
 
   std::uint32_t self() const { return world.self().value; }
   Team& all() const { return teams.world_team(); }
 };
 
-// How a test's world is made.
+// The parameters of a test's world.
 struct TestSetting {
   std::vector<std::uint32_t> host_of;
   bool crowded = false;
   std::string algorithms;
-  bool first_is_late = false;  // puts of PE 0 to other hosts come later than those of others
+  bool first_is_late = false;  // delays puts of PE 0 to other hosts
   std::vector<std::uint32_t> cluster_of_host = {};
 
   static TestSetting one_host(std::uint32_t pes, bool crowded = false) {
     return {std::vector<std::uint32_t>(pes, 0), crowded, {}};
   }
-  // PEs in turn to hosts of `width`.
+  // Distributes the PEs in turn to hosts of `width` PEs.
   static TestSetting hosts(std::uint32_t pes, std::uint32_t width) {
     TestSetting setting;
     for (std::uint32_t pe = 0; pe < pes; ++pe) setting.host_of.push_back(pe / width);
@@ -232,8 +232,8 @@ struct TestSetting {
 inline void run_pes(const TestSetting& setting, const std::function<void(TestPe&)>& program) {
   TestMachine machine(setting.host_of, setting.cluster_of_host);
   std::barrier<> meeting(machine.pes());
-  // The threads of a test are more than there are processors: no waiting PE should keep another
-  // from getting on.
+  // The test has more threads than processors: a PE that waits must not keep another one from its
+  // processor.
   waiting::share_processors(machine.pes(), 2);
   std::vector<std::jthread> pes;
   for (std::uint32_t pe = 0; pe < machine.pes(); ++pe) {

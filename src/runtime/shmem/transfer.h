@@ -8,16 +8,15 @@
 
 #include "runtime/shmem/team.h"
 
-// What several collectives are made of.
+// Parts of several collectives.
 namespace terrane::runtime::shmem {
 
 inline SymmetricAddress operator+(SymmetricAddress place, std::uint64_t bytes) {
   return {place.part, place.offset + bytes};
 }
 
-// Where an argument lies at every PE; any place for no bytes where
-// there is none. Where it is
-// not symmetric the job ends.
+// The symmetric place of an argument. If there are no bytes, any place. If the argument is not
+// symmetric, the job ends.
 inline SymmetricAddress symmetric(Team& team, const void* address, std::uint64_t bytes,
                                   const char* argument) {
   auto place = team.world().memory().locate(address, bytes);
@@ -31,8 +30,8 @@ inline SymmetricAddress symmetric(Team& team, const void* address, std::uint64_t
   return *place;
 }
 
-// Calls visit(member) for all members, beginning with our neighbour so that not all PEs turn to the
-// same one; ourselves at the end.
+// Calls visit(member) for all members, beginning with our neighbour and ending with ourselves, so
+// that not all PEs access the same member first.
 template <typename Visit>
 void for_each_member(const Team& team, Visit visit) {
   for (std::uint32_t step = 1; step <= team.size(); ++step) {

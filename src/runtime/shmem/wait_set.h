@@ -7,8 +7,8 @@
 
 #include "runtime/shmem/world.h"
 
-// Waiting for words of our own memory that other PEs change, and testing them. All of these
-// acquire: what was there before the word's change may be used after.
+// Waits for and tests of words of our own memory that other PEs change. All of them acquire: what
+// was stored before the change of the word is visible afterwards.
 namespace terrane::runtime::shmem {
 
 // The values of SHMEM_CMP_* (include/terrane/shmem/constants.h; the interface checks that they
@@ -35,8 +35,8 @@ bool compares(T left, Comparison comparison, T right) {
   return false;
 }
 
-// Words and what they are compared with: one value for all, or one for each. Words whose `status`
-// is not zero do not count; no status: all count. Owns nothing.
+// Words, and the values with which they are compared: one for all, or one for each. Words whose
+// `status` is not zero are ignored; status nullptr: none is. Owns nothing.
 template <std::integral T>
 class WaitSet {
  public:
@@ -51,17 +51,17 @@ class WaitSet {
     return *this;
   }
 
-  // Tests do not wait, but let other hosts get on.
+  // Tests do not wait, but give other hosts a chance to make progress.
   bool test_all() const {
     get_on();
     return holds_for_all();
   }
-  // The index of a word for which it holds, or SIZE_MAX. Repeated calls come to every such word.
+  // The index of a word that compares true, or SIZE_MAX. Repeated calls find every such word.
   std::size_t test_any() const {
     get_on();
     return any();
   }
-  // Fills in the indices of all words for which it holds; how many there are.
+  // Stores the indices of all words that compare true; returns their number.
   std::size_t test_some(std::size_t* indices) const {
     get_on();
     return some(indices);
@@ -72,7 +72,7 @@ class WaitSet {
       if (counts(i) && !holds(i)) world_->wait_until([&] { return holds(i); });
     }
   }
-  // As the tests, but not before there is one; SIZE_MAX and 0 if no word counts.
+  // Like the tests, but wait until there is such a word; SIZE_MAX and 0 if all words are ignored.
   std::size_t wait_any() const {
     if (is_empty()) return SIZE_MAX;
     std::size_t found = SIZE_MAX;
@@ -107,7 +107,7 @@ class WaitSet {
     }
     return true;
   }
-  // Begins behind the last one found, so that no word is passed over for ever.
+  // Begins after the word that was found last, so that each word is found at some time.
   std::size_t any() const {
     static thread_local std::size_t begin = 0;
     for (std::size_t step = 0; step < count_; ++step) {
@@ -135,7 +135,7 @@ class WaitSet {
   const T* values_ = nullptr;
 };
 
-// The value for which it holds.
+// Waits until the word compares true; returns its value.
 template <std::integral T>
 T wait_until(World& world, T* word, Comparison comparison, T value) {
   T found{};

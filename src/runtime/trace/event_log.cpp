@@ -26,7 +26,7 @@ constexpr auto kStreamEvery = std::chrono::milliseconds(100);
 
 std::atomic<std::uint64_t> last_serial{0};
 
-// The ring of EventLog::noting_, which is another's when its thread ends.
+// Owns the ring of EventLog::noting_; another thread gets the ring when its thread ends.
 struct Mine {
   std::shared_ptr<EventRing> ring;
   ~Mine() { leave(); }
@@ -54,7 +54,7 @@ FileHeader header_of(const EventLog::Place& place) {
   return header;
 }
 
-// The words of this process's command, a zero after each; only the first ones of a long one.
+// The arguments of this process, a zero after each; a long command is cut.
 std::string command_words() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string words(kLongestCommand, '\0');
@@ -63,7 +63,7 @@ std::string command_words() {
   return words;
 }
 
-// Its value is a duration.
+// Whether the event's value is a duration.
 constexpr bool lasts(Event event) {
   using enum Event;
   return event == kScope || event == kScopeOpened || event == kScopeClosed ||
@@ -143,7 +143,7 @@ EventRing& EventLog::ring_of_new_thread() {
   return *mine.ring;
 }
 
-// A thread whose ring is full writes it out itself: nothing is left out.
+// A thread whose ring is full writes it to the file itself, so no event is left out.
 void EventLog::add(const Record& record) {
   EventRing& mine_now = ring();
   while (!mine_now.add(record)) drain(mine_now);
@@ -175,7 +175,7 @@ platform::TickScale EventLog::marked_scale() {
   return scale_;
 }
 
-// What stands behind a record as its text stays as it is.
+// Converts ticks to ns. Records that hold the text of an earlier record are not changed.
 void EventLog::in_ns(EventRing& ring, std::span<Record> records) {
   const platform::TickScale scale = marked_scale();
   constexpr std::uint32_t kBytes = sizeof(Record);
@@ -185,7 +185,8 @@ void EventLog::in_ns(EventRing& ring, std::span<Record> records) {
       text_left -= std::min(text_left, kBytes);
       continue;
     }
-    // Each drain marks anew, and its marks may be a microsecond apart from the last.
+    // Each drain marks the scale anew, and its marks may differ by a microsecond from the last
+    // ones.
     ring.last_ns = std::max(ring.last_ns, scale.moment_ns(record.time_ns));
     record.time_ns = ring.last_ns;
     if (lasts(record.event)) record.value = scale.duration_ns(record.value);
@@ -194,7 +195,7 @@ void EventLog::in_ns(EventRing& ring, std::span<Record> records) {
   ring.text_left = text_left;
 }
 
-// Rings of threads that have ended are used again by others.
+// Rings of threads that have ended are used again by other threads.
 void EventLog::drain_all() {
   std::vector<std::shared_ptr<EventRing>> all;
   {

@@ -16,25 +16,25 @@
 
 namespace terrane::runtime::trace {
 
-// A node's event log: each thread notes events in a ring of its own, which goes to the file when it
-// is full, and every 100 ms. Nothing that was noted is left out; where the file cannot grow the log
-// ends there, with a sentence, and the job goes on. What a node that dies noted in its last 100 ms
-// is lost. Any thread may call.
+// A node's event log. Each thread records events in its own ring, which is written to the file when
+// it is full, and every 100 ms. No event is left out. If the file cannot grow, the log ends there
+// with an error message, and the job goes on. The last 100 ms of a node that dies are lost. Any
+// thread may call.
 class EventLog {
  public:
   struct Place {
-    std::string folder;  // is made where it is not there
+    std::string folder;  // created if it does not exist
     NodeId node;
     std::uint32_t nodes = 0;
     std::string host;
   };
-  // Refuses a folder that has a log of this node.
+  // An error if the folder already has a log of this node.
   static base::Result<std::unique_ptr<EventLog>> create(const Place& place);
-  // The node has left the job in order.
+  // Records that the node has left the job in order.
   ~EventLog();
   EventLog(const EventLog&) = delete;
 
-  // The fields mean what the event says (log_format.h), but that durations are in ticks.
+  // The meaning of the fields depends on the event (log_format.h). Durations are in ticks here.
   struct Fields {
     std::uint64_t object = 0, value = 0;
     std::uint8_t kind = 0, detail = 0;
@@ -47,7 +47,7 @@ class EventLog {
     const Noting now = noting_;
     if (now.serial != serial_ || !now.ring->add(record)) add(record);
   }
-  // With text; fields.number is its length.
+  // Records an event with a text; fields.number is the text's length.
   void note_text(Event event, Fields fields, std::string_view text);
 
  private:
@@ -62,7 +62,7 @@ class EventLog {
   void write(BlockKind kind, std::uint32_t thread, std::span<const std::byte> bytes);
   void stream();
 
-  // The calling thread's ring in the log that it noted something in last. To be had in one
+  // The log that the calling thread used last, and its ring in that log. Reached by one
   // instruction, also in a library that is loaded later.
   struct Noting {
     std::uint64_t serial;
@@ -70,14 +70,14 @@ class EventLog {
   };
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Noting noting_;
 
-  const std::uint64_t serial_;  // no other log of the process has it
+  const std::uint64_t serial_;  // unique among the logs of the process
   const std::string path_;
   std::mutex file_mutex_;
   base::UniqueFd file_;
   platform::TickScale scale_;
-  bool ended_ = false;  // nothing more can be written
+  bool ended_ = false;  // the file can take no more
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // of the members below
   std::condition_variable stop_;
   bool stopping_ = false;
   std::vector<std::shared_ptr<EventRing>> rings_, free_rings_;

@@ -10,13 +10,13 @@
 
 namespace terrane::runtime::trace {
 
-// The events of one thread that are not in the file yet. The thread alone adds; one thread at a
-// time takes them out.
+// The events of one thread that are not in the file yet. Only that thread adds events; one thread
+// at a time takes them out.
 class EventRing {
  public:
   static constexpr std::uint64_t kRecords = 4096;  // 128 KiB
 
-  // False: it is full.
+  // False: the ring is full.
   bool add(const Record& record) {
     std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head == full_at_ && !look_for_room(head)) return false;
@@ -25,7 +25,8 @@ class EventRing {
     return true;
   }
 
-  // Gives all that is there to `write`, which may change it, in one or two pieces, and forgets it.
+  // Passes all records to `write`, which may change them, in one or two pieces, and then removes
+  // them.
   template <typename Write>
   void drain(Write write) {
     std::lock_guard hold(draining_);
@@ -40,10 +41,10 @@ class EventRing {
     tail_.store(to, std::memory_order_release);
   }
 
-  std::uint32_t thread = 0;             // whose it is
-  std::uint32_t text_left = 0;          // bytes of a text that was taken out in part
-  std::uint64_t last_ns = 0;            // when the last record that was taken out was over
-  std::atomic<bool> abandoned = false;  // that thread has ended
+  std::uint32_t thread = 0;             // the system's number of its thread
+  std::uint32_t text_left = 0;          // bytes of a text that were not taken out yet
+  std::uint64_t last_ns = 0;            // when the last record that was taken out ended
+  std::atomic<bool> abandoned = false;  // its thread has ended
 
  private:
   bool look_for_room(std::uint64_t head) {
@@ -52,7 +53,7 @@ class EventRing {
   }
 
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t full_at_ = kRecords;  // the head, as far as the thread knows
+  std::uint64_t full_at_ = kRecords;  // head at which the ring is full, as its thread knows it
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   std::mutex draining_;
   std::array<Record, kRecords> records_;

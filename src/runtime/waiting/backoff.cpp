@@ -27,7 +27,7 @@ void relax() {
 #endif
 }
 
-// The calling thread has yielded for competitors, which may be none.
+// The calling thread has yielded for competing processes, which may no longer exist.
 void count_yield() {
   thread_local std::uint32_t yields = 0;
   thread_local long switches = 0;

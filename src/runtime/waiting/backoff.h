@@ -7,25 +7,25 @@
 
 namespace terrane::runtime::waiting {
 
-// How many threads of the job can want a processor at once, against how many processors they share.
-// Set at start; read by every wait. Until then they fit.
+// Sets how many threads of the job may want a processor at once, and how many processors they
+// share. Called at start; every wait reads it. Before that call they count as fitting.
 void share_processors(std::uint32_t threads, std::uint32_t processors);
 bool threads_fit_processors();
 
-// One wait of one thread: it calls pause() between looks for what it waits for. decide() says what
-// happens then.
+// One wait of one thread. The thread calls pause() between two looks for what it waits for; pause()
+// does what decide() answers.
 class Backoff {
  public:
   Backoff() = default;
-  // Polls for at most longest_ns where the threads fit the processors: for a thread of the caller's
-  // own node, which may need this processor to do what is waited for. 0: not at all.
+  // Polls for at most longest_ns if the threads fit the processors; 0: does not poll. For a wait
+  // for a thread of the caller's own node, which may need this processor for its work.
   explicit Backoff(std::uint64_t longest_ns) : longest_ns_(longest_ns) {}
 
-  // False: the caller had better sleep; so in later calls, until renew().
+  // False: the caller should sleep. Later calls say so too, until `renew()`.
   bool pause(HandlerNeed handler = HandlerNeed::kNothing);
-  // Something else has come, and more may come soon: the time to poll begins again.
+  // Restarts the time to poll: something else has come, and more may come soon.
   void renew();
-  // What is waited for has not been late so far.
+  // Whether the wait has taken few looks so far (kSpins) and need not read the clock yet.
   bool is_short() const;
 
  private:
@@ -36,8 +36,8 @@ class Backoff {
   bool fits_ = false;
 };
 
-// Waits until *word != expected, by polling and then by sleeping (futex). Another thread of the
-// caller's node changes the word and wakes. longest_ns: as of Backoff.
+// Waits until `word` differs from `expected`: polls, then sleeps (futex). Another thread of the
+// node changes the word and wakes the sleeper. longest_ns: as in Backoff.
 void wait_while_equal(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::uint64_t longest_ns = kCrowdedNs);
 

@@ -9,16 +9,16 @@
 
 namespace terrane::runtime::waiting {
 
-// What competes for the processors of this process and is not in the job's map: other programs and
-// other jobs. The waits of the process find out by themselves (decision 0022). By any thread;
-// guesses, which no thread relies on.
+// Programs outside this job that compete for the processors of this process. The process's own
+// waits detect them (decision 0022). Any thread may call. The answers are guesses: only speed
+// depends on them.
 class Competitors {
  public:
-  // A polling thread did not run for kLostNs or longer, until now.
+  // A polling thread had no processor for kLostNs or longer, until now.
   void lost(std::uint64_t now_ns) {
     if (!is_before(now_ns, keeps_until_ns_)) set(shares_until_ns_, now_ns + kSharesNs);
   }
-  // A polling thread yielded its processor, and has it back after `took_ns`.
+  // A polling thread yielded its processor, and got it back after `took_ns`.
   void yielded(std::uint64_t took_ns, std::uint64_t now_ns) {
     if (took_ns < kTakenNs) return;
     if (took_ns < kKeptNs) {
@@ -31,7 +31,7 @@ class Competitors {
     set(no_yield_ns_, std::min(2 * no_yield_ns, kLongestNoYieldNs));
     set(shares_until_ns_, 0);
   }
-  // Nobody used kYieldsCounted yields.
+  // No other thread used the last kYieldsCounted yields of a thread.
   void refused() { set(shares_until_ns_, 0); }
   Competition at(std::uint64_t now_ns) const {
     if (is_before(now_ns, keeps_until_ns_)) return Competition::kKeeps;

@@ -8,32 +8,32 @@
 
 namespace terrane::runtime::waiting {
 
-// What is known of programs that compete for this process's processors (Competitors).
+// What is known about programs that compete for this process's processors (Competitors).
 enum class Competition : std::uint8_t {
   kNone,
-  kShares,  // a competitor gives the processor back soon: it waits for something as well
-  kKeeps,   // a competitor computes, and keeps a processor until the next tick of the kernel
+  kShares,  // a competing process waits for something too, and returns the processor soon
+  kKeeps,   // a competing process computes until the next tick of the kernel
 };
 
-// Whether the handler thread of the node may need the processor of a waiting thread: soon, if
-// nothing comes meanwhile; or now, for what has been left to it.
+// Whether the node's handler thread may need the processor of a waiting thread: soon, if nothing
+// comes meanwhile; or now, because work was left to it.
 enum class HandlerNeed : std::uint8_t { kNothing, kSoon, kNow };
 
 // What a waiting thread does until its next look.
 enum class Action : std::uint8_t { kSpin, kYield, kSleep };
 
-// A wait between two looks.
+// The state of a wait between two looks.
 struct WaitState {
   Mode mode = Mode::kAdaptive;
-  bool fits = true;  // the job's threads on this machine, its processors
+  bool fits = true;  // the job's threads on this machine fit its processors
   Competition competition = Competition::kNone;
   HandlerNeed handler = HandlerNeed::kNothing;
   std::uint64_t waited_ns = 0;
   std::uint32_t looks = 0;
-  std::uint64_t longest_ns = ~0ull;  // to poll, where the threads fit
+  std::uint64_t longest_ns = ~0ull;  // most time to poll if the threads fit
 };
 
-// Pure: the table of docs/design/waiting.md.
+// A pure function: the table of docs/design/waiting.md.
 constexpr Action decide(const WaitState& wait) {
   if (wait.mode == Mode::kSleep) return Action::kSleep;
   bool keeps = wait.competition == Competition::kKeeps;

@@ -5,10 +5,10 @@
 
 namespace terrane::runtime::waiting {
 
-// Lets one thread at a time deliver. Who finds a message while another delivers leaves it to that
-// one, which looks again before it goes, and may sleep: where both share a processor the deliverer
-// could not go on beside one that looks again and again, for as long as the kernel lets that one
-// have it.
+// Lets one thread at a time deliver messages. A thread that finds a message while another thread
+// delivers leaves the message to the deliverer, and may sleep; the deliverer looks once more before
+// it ends. If the two share a processor and the second one kept polling, the deliverer could not
+// run until the kernel took the processor from the second one.
 class DeliveryTurn {
  public:
   bool try_begin() {
@@ -16,14 +16,14 @@ class DeliveryTurn {
     return state_.load(std::memory_order_relaxed) == kFree &&
            state_.compare_exchange_strong(free, kTaken);
   }
-  // By who delivers. False: it still does, since something was left to it.
+  // Called by the deliverer. False: its turn goes on, because another thread has left it something.
   bool end() {
     std::uint32_t taken = kTaken;
     if (state_.compare_exchange_strong(taken, kFree)) return true;
     state_.store(kTaken);
     return false;
   }
-  // Whether a thread delivers, which is then going to look once more.
+  // True: a thread delivers, and will look once more. False: none does.
   bool leave_to_deliverer() {
     std::uint32_t taken = kTaken;
     return state_.compare_exchange_strong(taken, kLookAgain) || taken == kLookAgain;

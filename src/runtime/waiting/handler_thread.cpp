@@ -12,8 +12,8 @@
 
 namespace terrane::runtime::waiting {
 
-// A new thread waits for its first turn of the processor, milliseconds beside one that computes;
-// one that has slept gets the processor when it is woken.
+// A new thread waits for its first turn of the processor: milliseconds, if another thread computes
+// there. A thread that has slept gets the processor when it is woken.
 void HandlerThread::start(Duties duties) {
   duties_ = std::move(duties);
   thread_ = platform::start_without_signals([this] { run(); });

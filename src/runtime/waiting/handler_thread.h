@@ -9,24 +9,24 @@
 
 namespace terrane::runtime::waiting {
 
-// What one turn of a handler thread took in: any message, and one that others wait for; and when
-// there is more to do.
+// The result of one turn of a handler thread: whether it delivered any message, whether it
+// delivered one that others wait for, and when there is more to do.
 struct HandlerTurn {
   bool took_any = false, took_urgent = false;
   std::uint64_t next_ns = ~0ull;  // from now on; 0: at once
 };
 
-// The thread of a node that serves other nodes while the program's threads compute: it sleeps until
-// a message comes, and takes turns. Owns the thread. Any thread may call.
+// The thread of a node that serves other nodes while the program's threads compute. It sleeps until
+// a message comes, and then takes a turn. Owns the thread. Any thread may call.
 class HandlerThread {
  public:
   struct Duties {
-    // Sleeps until a message comes, wake() is called, or the time is over. patience_ns: messages do
-    // not end the sleep, which looks for them so often; 0: they do.
+    // Sleeps until a message comes, wake() is called, or the timeout ends. patience_ns: not 0:
+    // messages do not end the sleep; the sleep itself looks for them at this interval.
     std::function<void(std::uint64_t timeout_ns, std::uint64_t patience_ns)> sleep;
     // Ends the sleep, now or the next one. Async-signal-safe.
     std::function<void()> wake;
-    // Takes in all messages, and does what is to be done.
+    // Delivers all messages, and does the work that is due.
     std::function<HandlerTurn()> turn;
   };
 
@@ -34,15 +34,14 @@ class HandlerThread {
   HandlerThread(const HandlerThread&) = delete;
   ~HandlerThread() { stop(); }
 
-  // Returns when the thread has had a processor. Throws std::system_error that names the limit in
-  // the way where it cannot be started.
+  // Returns when the thread has run once. If it cannot be started: throws std::system_error, which
+  // names the limit that prevented it.
   void start(Duties duties);
-  // Ends the thread after its turn; none may be needed any more. Nothing happens where there is no
-  // thread.
+  // Ends the thread after its current turn, if there is one. Later turns must not be needed.
   void stop();
-  // There is something that the thread alone can do.
+  // Wakes the thread: there is work that only it can do.
   void call();
-  // What threads of this node that wait yield to the thread for.
+  // Why waiting threads of this node yield to the thread.
   HandlerNeed need() const { return need_.load(); }
 
  private:

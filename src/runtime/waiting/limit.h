@@ -6,7 +6,7 @@
 
 namespace terrane::runtime {
 
-// When a wait ends without what it waits for.
+// When a wait ends although what it waits for has not happened.
 struct WaitLimit {
   static constexpr std::uint64_t kNever = ~0ull;
 
@@ -20,8 +20,9 @@ struct WaitLimit {
   }
 
   std::uint64_t until_ns;  // of platform::now_ns(); 0: the call does not wait
-  // Asked by the waiting thread at every wake; true: the wait ends. nullptr: nobody ends it. The
-  // thread that makes it true wakes the waiting one by a signal; else that looks after kSleepNs.
+  // Called by the waiting thread at every wake-up; true: the wait ends. nullptr: no such condition.
+  // The thread that makes it true wakes the waiting thread by a signal; otherwise that thread looks
+  // after kSleepNs.
   bool (*gives_up)();
 };
 

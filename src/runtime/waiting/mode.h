@@ -6,13 +6,13 @@
 
 namespace terrane::runtime::waiting {
 
-// How every wait of the process goes on (TERRANE_WAIT). kAdaptive: it polls for a while, then
-// sleeps. kSpin: it never sleeps. kSleep: it sleeps at once.
+// How every wait of the process proceeds (TERRANE_WAIT). kAdaptive: polls for a while, then sleeps.
+// kSpin: never sleeps. kSleep: sleeps at once.
 enum class Mode : std::uint8_t { kAdaptive, kSpin, kSleep };
 
-// Set at start; kAdaptive until then. By any thread.
+// Called at start; kAdaptive before. Any thread may call.
 void choose_mode(Mode mode);
-// "auto", "spin" or "sleep"; nothing for another name.
+// The mode named "auto", "spin" or "sleep"; nullopt for another name.
 std::optional<Mode> mode_named(std::string_view name);
 
 }  // namespace terrane::runtime::waiting

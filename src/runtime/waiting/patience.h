@@ -6,14 +6,15 @@
 
 namespace terrane::runtime::waiting {
 
-// One wait: how long it lasts until the waiting thread reports it, and again whenever that time has
-// doubled. Costs nothing before due() is called for the first time, which is when the wait begins.
-// The time is the process's: TERRANE_PATIENCE, set when the options are read.
+// When the waiting thread reports a long wait: after the limit, and again each time that the wait
+// has lasted twice as long. One object for each wait; the wait begins with the first call of due(),
+// and costs nothing before. The limit holds for the process: TERRANE_PATIENCE, set when the options
+// are read.
 class Patience {
  public:
   static void set_ms(std::uint64_t ms) { limit_ms() = ms; }  // 0: no wait is reported
 
-  // The seconds that the wait has lasted, each time that they are to be reported; else 0.
+  // The seconds that the wait has lasted, if they are to be reported now; otherwise 0.
   double due() {
     std::uint64_t now = platform::now_ns();
     if (due_ns_ == 0) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMaxTries = 20'000;
 constexpr std::uint64_t kSchedules = 20;  // for each smaller program
 
-// The planted fault and the marks of the calling thread, for as long as this lives.
+// Sets the planted fault and counts the marks of the calling thread, as long as it exists.
 class ChosenMutant {
  public:
   explicit ChosenMutant(std::string_view name) {
@@ -67,8 +67,8 @@ class ChunkWorker : public CampaignWorker {
   ChunkPlayer player_;
 };
 
-// Leaves out one operation after the other, as long as some schedule makes what is left fail in the
-// same way.
+// Removes one operation after the other, as long as some schedule makes the rest fail in the same
+// way.
 class ChunkShrinker {
  public:
   ChunkShrinker(ChunkPlayer& player, Fault fault) : player_(player), fault_(fault) {}
@@ -84,7 +84,8 @@ class ChunkShrinker {
   std::uint64_t tried() const { return tried_; }
 
  private:
-  // Scopes go as a whole; who knows no chunk cannot go on, so those stay.
+  // Scopes are removed as a whole. Create and find stay, because a thread that knows no chunk
+  // cannot continue.
   static bool may_go(const std::vector<ChunkOp>& ops, std::size_t from, std::size_t to) {
     int open[kMaxChunks] = {};
     for (std::size_t i = from; i < to; ++i) {

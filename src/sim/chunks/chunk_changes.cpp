@@ -1,4 +1,4 @@
-// Who lives, and what is lost.
+// Nodes that die, join and leave, and chunks that are lost.
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ void ChunkHistory::changes() {
       this->leave(leave.node);
 }
 
-// What it had sent may come or not, but nothing without what was sent before it.
+// Of the node's messages under way, those to one receiver all arrive, or none.
 void ChunkHistory::kill(std::uint32_t n) {
   if (trace_) trace_->add(schedule_.picks(), "node {} dies", n);
   forget(n);
@@ -30,7 +30,7 @@ void ChunkHistory::kill(std::uint32_t n) {
   publish_view();
 }
 
-// What its threads do, and have open, counts no more.
+// The operations and open scopes of its threads no longer count.
 void ChunkHistory::forget(std::uint32_t n) {
   ++deaths_;
   nodes_[n].alive = false;
@@ -74,7 +74,8 @@ void ChunkHistory::join(std::uint32_t n) {
     if (threads_[t].node == n) wake(t);
 }
 
-// Nobody of it is in a scope, or waits for anything but a version.
+// Whether the node may leave: its home is not needed, no thread has an open scope, and none waits
+// for anything but a version.
 bool ChunkHistory::may_leave(std::uint32_t n) const {
   if (!nodes_[n].alive || nodes_[n].leaves || hushed_ != kNobody) return false;
   if (nodes_[n].machine->home().is_needed()) return false;
@@ -97,7 +98,7 @@ void ChunkHistory::leave(std::uint32_t n) {
   step(n, chunks::Leave{protocol::WaiterId{kLeaver + n}});
 }
 
-// What it has sent is still delivered, or left where its receiver knows that it has gone.
+// Its messages are still delivered, or ignored by a receiver that knows that it has left.
 void ChunkHistory::left(std::uint32_t n) {
   if (trace_) trace_->add(schedule_.picks(), "node {} has left", n);
   nodes_[n].alive = false;
@@ -108,7 +109,8 @@ void ChunkHistory::left(std::uint32_t n) {
   publish_view();
 }
 
-// The next living server takes what a dead one had. A node that left had nothing.
+// The next living server takes over the slots of a node that has died or left. A node that left had
+// no chunks.
 void ChunkHistory::publish_view() {
   chunks::View view = views_.back();
   ++view.epoch;
@@ -116,7 +118,7 @@ void ChunkHistory::publish_view() {
   for (std::uint32_t n = 0; n < program_->nodes; ++n)
     if (nodes_[n].alive) view.members.push_back(NodeId{n});
   for (chunks::View::Slot& slot : view.slots) {
-    // A node that has not joined yet is asked for nothing.
+    // A node that has not joined yet keeps its slots; no node asks it.
     if (nodes_[slot.home.value].alive || nodes_[slot.home.value].views == 0) continue;
     bool left = nodes_[slot.home.value].left;
     while (!nodes_[slot.home.value].alive)
@@ -129,7 +131,7 @@ void ChunkHistory::publish_view() {
       schedule_.ready(static_cast<ActorId>(kFirstNews + n));
 }
 
-// One view later, or the last one; the first is the last that there is.
+// Reports the next view to the node, or the last one. The first report is always the last view.
 void ChunkHistory::tell(std::uint32_t n) {
   std::size_t& views = nodes_[n].views;
   views = views == 0 || rng_.chance(30) ? views_.size() : views + 1;
@@ -139,7 +141,7 @@ void ChunkHistory::tell(std::uint32_t n) {
 }
 
 void ChunkHistory::lost(std::uint32_t n, const chunks::Lost& lost) {
-  if (nodes_[n].acts) return;  // nobody hears it
+  if (nodes_[n].acts) return;  // no living node hears it
   std::uint32_t c = index_of(lost.chunk);
   if (trace_)
     trace_->add(schedule_.picks(), "chunk {}: version {} is from now on {}", c, lost.from,
@@ -147,8 +149,8 @@ void ChunkHistory::lost(std::uint32_t n, const chunks::Lost& lost) {
   if (deaths_ == 0) violated(Fault::kWrongValue, "chunk {} is told to be lost: nobody died", c);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
-  // Who tells it is its home. What was restored may have gone over to a pushed coherence in the
-  // same step; of what is gone there is nothing.
+  // The node that reports the loss is the chunk's home. It has no entry if the chunk is gone. If
+  // the chunk was restored, it may have become pushed in the same step.
   if (nodes_[n].machine->home().entry(lost.chunk) == nullptr) {
     gone_.push_back(lost.chunk);
     return;
@@ -164,7 +166,8 @@ void ChunkHistory::lost(std::uint32_t n, const chunks::Lost& lost) {
   checker_.lost(c, lost.from, lost.version);
 }
 
-// A pushed chunk whose home has died: that was told, unless only the dead had heard of it.
+// The home of a pushed chunk has died: this must have been reported, unless only dead nodes knew
+// the chunk.
 void ChunkHistory::check_told(std::uint32_t c) const {
   if (std::find(gone_.begin(), gone_.end(), ids_[c]) != gone_.end()) return;
   for (std::uint32_t n = 0; n < nodes_.size(); ++n)
@@ -177,7 +180,7 @@ bool ChunkHistory::pushed_death(std::uint32_t chunk) const {
   return deaths_ > 0 && program_->all[chunk].pushed();
 }
 
-// What the home did not get died on its way.
+// Versions that had not reached the home are lost.
 void ChunkHistory::truncate_to_home(std::uint32_t chunk) {
   NodeId home = chunks::home_of(ids_[chunk], views_.back());
   const chunks::ChunkHome::Entry* entry = nodes_[home.value].machine->home().entry(ids_[chunk]);

@@ -19,7 +19,7 @@ void ChunkChecker::begin(const ChunkProgram& program) {
   taken_.fill({});
 }
 
-// As many versions as up to this one.
+// Forgets the versions after this one.
 void ChunkChecker::cut(Chunk& chunk, std::uint64_t version) {
   chunk.stamps.resize(version + 1);
   chunk.wrote.resize(version + 1);
@@ -71,7 +71,7 @@ void ChunkChecker::took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t
   if (version <= taken.last || version > last_version(chunk))
     violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}", thread, version,
              chunk, taken.last);
-  std::uint64_t news = 0;  // versions since the last that it is to hear of
+  std::uint64_t news = 0;  // versions of its range since the last one that it took
   for (std::uint64_t v = taken.last + 1; taken.last > 0 && v <= version; ++v) {
     if (!touches(chunk, v, taken.range)) continue;
     ++news;

@@ -1,6 +1,6 @@
-// Nodes that are declared dead and go on: a host that was silent for too long, say, or a process
-// that was stopped. Its launcher ends it, but not at once. What the others hear of it once they
-// know of its death they refuse; what its own threads do counts no more.
+// Nodes that are declared dead but continue: their host was silent for too long, say, or the
+// process was stopped. The launcher ends such a node, but not at once. Nodes that know of its death
+// refuse its messages. The operations of its own threads no longer count.
 
 #include <algorithm>
 
@@ -27,7 +27,8 @@ bool ChunkHistory::all_know_of(std::uint32_t n) const {
   });
 }
 
-// Before all others know, its threads do nothing: what they did could reach one that does not.
+// Its threads act only when all other nodes know of its death. Otherwise their actions could reach
+// a node that does not know.
 void ChunkHistory::lead_undead(std::uint32_t n) {
   Node& node = nodes_[n];
   if (!node.acts && all_know_of(n)) {
@@ -40,7 +41,8 @@ void ChunkHistory::lead_undead(std::uint32_t n) {
   end(n);
 }
 
-// Scopes of what it knows. Others' chunks it could only come to know by others.
+// Whether the thread may do this: use scopes of chunks that it knows. It could learn of other
+// chunks only from other nodes.
 bool ChunkHistory::may_act(std::uint32_t t, const ChunkOp& op) const {
   switch (op.kind) {
     case ChunkOpKind::kOpen:
@@ -56,7 +58,7 @@ bool ChunkHistory::may_act(std::uint32_t t, const ChunkOp& op) const {
   }
 }
 
-// Its scopes are as those of a chunk that has died: nobody checks what they show.
+// Its scopes are treated as those of a chunk that has died: their content is not checked.
 void ChunkHistory::resume_undead(std::uint32_t t, const chunks::Resume& resume) {
   Thread& thread = threads_[t];
   const ChunkOp& op = program_->ops[t][thread.next];

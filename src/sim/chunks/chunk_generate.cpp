@@ -34,7 +34,7 @@ class ChunkGenerator {
     servers_die_ = dying_ && rng_.chance(60);
     for (std::uint32_t n = 1; dying_ && n < out_.nodes; ++n) {
       bool dies = rng_.chance(n < out_.servers ? 50 : 25) && (servers_die_ || n >= out_.servers);
-      // Often soon after another, which it may have succeeded.
+      // Often soon after the death of another node, whose slots it may have taken over.
       bool follows = !out_.deaths.empty() && rng_.chance(40);
       std::uint32_t step = follows ? out_.deaths.back().step + rng_.below(60) : rng_.below(600);
       if (dies) out_.deaths.push_back({n, step});
@@ -42,7 +42,7 @@ class ChunkGenerator {
     }
   }
 
-  // Drawn apart: a seed's program is otherwise the one that it would be without.
+  // Drawn from a copy of the generator, so that the rest of a seed's program stays the same.
   void draw_leaves() {
     out_.leaves.clear();
     base::Prng aside = rng_;
@@ -55,7 +55,7 @@ class ChunkGenerator {
     }
   }
 
-  // Where no node dies, joins or leaves. Drawn apart, too.
+  // Only if no node dies, joins or leaves. Also drawn from a copy.
   void draw_clusters(base::Prng aside) {
     out_.clusters.clear();
     if (dying_ || out_.nodes < 3 || aside.chance(50)) return;
@@ -64,7 +64,7 @@ class ChunkGenerator {
     out_.relay_bytes = apart.chance(50) ? 1 << 20 : 8 * apart.below(3 * kMaxWords);
     std::uint32_t clusters = 2 + aside.below(4) / 3;
     for (std::uint32_t n = 0; n < out_.nodes; ++n) out_.clusters.push_back(aside.below(clusters));
-    // Subscriptions begin and end, so versions go by the relay and at once in turn.
+    // Subscriptions begin and end, so that versions go through the relay and directly in turn.
     rng_ = aside;
     for (std::uint32_t t = workers_; t < out_.threads(); ++t) {
       std::vector<ChunkOp> before = out_.ops[t];
@@ -86,8 +86,8 @@ class ChunkGenerator {
                        [node](const ChunkProgram::Change& change) { return change.node == node; });
   }
 
-  // Drawn apart, too. A chunk is placed at its first subscriber only where some subscriber comes
-  // and stays.
+  // Also drawn from a copy. A chunk gets its home at its first subscriber only if some subscriber
+  // surely subscribes and stays.
   void draw_homes() {
     base::Prng aside = rng_;
     aside.next();
@@ -118,7 +118,7 @@ class ChunkGenerator {
       out_.all.back().changes = rng_.chance(servers_die_ ? 8 : 20);
       bytes += 8 * words * (out_.all.back().pushed() ? 6 : 1);
     }
-    // Tight in half of the programs; sometimes too small for the largest chunk.
+    // The budget is tight in half of the programs. Sometimes it is too small for the largest chunk.
     out_.budget_bytes = rng_.chance(50) ? bytes : 8 * (kMaxWords - rng_.below(2) + rng_.below(6));
   }
 
@@ -129,7 +129,7 @@ class ChunkGenerator {
     crowd_ = !dying_ && out_.nodes <= 5 && aside.chance(20);
     if (crowd_) out_.all[0].coherence = chunks::Coherence::kUpdate;
     for (std::uint32_t n = 0; n < out_.nodes; ++n) {
-      // A server need not have threads of its own.
+      // A server may have no threads of its own.
       std::uint32_t threads = n < out_.servers && rng_.chance(40) ? 0 : 1 + rng_.below(2);
       if (crowd_ && threads > 0) threads += 2;
       if (n + 1 == out_.nodes) threads = std::max(threads, 1u);
@@ -138,7 +138,7 @@ class ChunkGenerator {
     out_.ops.resize(out_.thread_node.size());
   }
 
-  // A barrier of all threads or of every second one, and a signal; each is gone to some times, by
+  // A barrier of all threads or of every second one, and a signal. The threads use each some times,
   // all in the same order.
   void draw_meetings() {
     data_ = static_cast<std::uint32_t>(out_.all.size());
@@ -153,7 +153,7 @@ class ChunkGenerator {
     out_.budget_bytes = 1 << 20;
   }
 
-  // Whoever comes holds nothing.
+  // A thread that arrives or gives a signal has no other scope open.
   void meeting(std::uint32_t t, std::uint32_t phase) {
     bool barrier = phases_[phase];
     if (barrier && t % every_ != 0) return;
@@ -170,7 +170,7 @@ class ChunkGenerator {
     if (barrier || rng_.chance(80)) ops_->push_back(op);
   }
 
-  // Everybody gets to know all chunks; each is created by one thread at least.
+  // Every thread learns of all chunks. Each chunk is created by at least one thread.
   void thread(std::uint32_t t) {
     ops_ = &out_.ops[t];
     ops_->clear();
@@ -203,7 +203,7 @@ class ChunkGenerator {
     if (rng_.chance(15)) ops_->back().patience = 1 + rng_.below(30);
   }
 
-  // Threads that do nothing else, so that a writer that waits for them waits for nobody's scope.
+  // Threads that only subscribe, so that a writer that waits for them waits for no open scope.
   void subscribers() {
     for (std::uint32_t c = 0; c < out_.all.size(); ++c)
       for (std::uint32_t n = 0; out_.all[c].pushed() && !out_.all[c].meeting && n < out_.nodes; ++n)
@@ -235,8 +235,9 @@ class ChunkGenerator {
     push(ends ? ChunkOpKind::kUnsubscribe : ChunkOpKind::kTakeAll, chunk);
   }
 
-  // Scopes within scopes go up the chunks' numbers: nobody waits in a ring. Whoever writes a pushed
-  // chunk may have to wait for its subscribers, and holds nothing meanwhile.
+  // Scopes within scopes are in the order of the chunks' numbers, so threads never wait in a
+  // circle. The writer of a pushed chunk may have to wait for its subscribers, and has no other
+  // scope open meanwhile.
   void scope(std::uint32_t chunk, std::uint32_t count, bool inner = false) {
     ChunkOp op{.kind = ChunkOpKind::kOpen, .chunk = static_cast<std::uint8_t>(chunk)};
     bool pushed = out_.all[chunk].pushed();
@@ -253,7 +254,7 @@ class ChunkGenerator {
     ops_->push_back(op);
   }
 
-  // Some of its words.
+  // Some of the chunk's words.
   chunks::Range part(std::uint32_t chunk) {
     std::uint32_t words = out_.all[chunk].words;
     std::uint32_t from = rng_.below(words);
@@ -283,10 +284,10 @@ class ChunkGenerator {
   bool servers_die_ = false;
   bool meets_ = false;
   bool crowd_ = false;         // many threads of a node look at versions of the first chunk
-  std::uint32_t data_ = 0;     // chunks that are no meeting
-  std::uint32_t workers_ = 0;  // threads that are no subscribers
-  std::uint32_t every_ = 1;    // so many threads one comes to the barrier
-  std::vector<bool> phases_;   // a barrier, or signals
+  std::uint32_t data_ = 0;     // chunks that are neither barriers nor signals
+  std::uint32_t workers_ = 0;  // threads that are not subscribers
+  std::uint32_t every_ = 1;    // one in so many threads enters the barrier
+  std::vector<bool> phases_;   // by phase: a barrier, or else signals
 };
 
 constexpr std::string_view kOps[] = {"create",       "find",         "create with another size",

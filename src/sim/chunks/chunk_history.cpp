@@ -116,14 +116,14 @@ void ChunkHistory::deliver(std::uint32_t channel) {
   step(to, chunks::Received{NodeId{from}, message_});
 }
 
-// Time passes as far as the next deadline, whenever the schedule likes.
+// The node's time advances to its next deadline, whenever the schedule chooses to.
 void ChunkHistory::tick(std::uint32_t n) {
   Node& node = nodes_[n];
   node.now_ns = std::max(node.now_ns, node.machine->next_deadline_ns());
   step(n, chunks::Elapsed{node.now_ns});
 }
 
-// One owner, or sharers.
+// Each chunk has either one owner or sharers.
 void ChunkHistory::check_across() const {
   for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
     std::uint32_t owners = 0, sharers = 0;

@@ -27,16 +27,16 @@ struct ChunkOutcome {
   bool failed() const { return violation.fault != Fault::kNone; }
 };
 
-// Runs a program over the nodes' machines, one step at a time, in an order drawn from a seed. Owns
-// the machines, their chunks' memory and the messages under way.
+// Runs a program on the nodes' machines, one step at a time, in an order drawn from a seed. Owns
+// the machines, the memory of their chunks and the messages under way.
 class ChunkHistory {
  public:
-  // careful: invariants after every step. trace may be nullptr.
+  // `careful`: checks the invariants after every step. `trace` may be nullptr.
   ChunkOutcome run(const ChunkProgram& program, std::uint64_t seed, bool careful, Trace* trace);
 
  private:
   static constexpr std::uint64_t kMaxSteps = 200'000;
-  static constexpr std::uint32_t kLeaver = 1000;  // and the node's number: who waits to leave
+  static constexpr std::uint32_t kLeaver = 1000;  // waiter of a node that leaves: plus its number
   static constexpr ActorId kFirstClock = kMaxChunkThreads;
   static constexpr ActorId kFirstNews = kFirstClock + kMaxChunkNodes;
   static constexpr ActorId kFirstChannel = 64;
@@ -46,38 +46,38 @@ class ChunkHistory {
     NodeMemory memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
-    // It was declared dead, and goes on until that step: at first it only answers, and once all
-    // others know of its death its threads go on, too.
+    // The node was declared dead, and continues until step `ends_at`. At first it only answers.
+    // Once all others know of its death, its threads act, too.
     bool undead = false, acts = false;
     std::uint64_t ends_at = 0;
-    std::size_t dead_in = 0;  // the number of views at its death
-    bool leaves = false;      // no thread of it does anything any more
+    std::size_t dead_in = 0;  // the number of views when it died
+    bool leaves = false;      // its threads do nothing any more
     bool left = false;
-    std::size_t views = 0;  // that it was told of
+    std::size_t views = 0;  // that were reported to it
 
     bool dead() const { return !alive && views > 0; }
   };
   struct Thread {
     std::uint32_t node = 0;
-    std::uint32_t next = 0;                           // its place in its program
-    bool waits = false;                               // for the answer to the operation at `next`
+    std::uint32_t next = 0;                           // index of its next operation
+    bool waits = false;                               // for the answer to that operation
     std::array<bool, kMaxChunks> open{};              // its scopes
     std::array<std::uint32_t, kMaxChunks> at{};       // the next word to write
     std::array<std::uint64_t, kMaxChunks> stamp{};    // that it writes
     std::array<std::uint64_t, kMaxChunks> version{};  // at which its scopes opened
     std::array<chunks::Place, kMaxChunks> place{};
-    std::array<chunks::ChunkId, kMaxChunks> id;  // as it was told
+    std::array<chunks::ChunkId, kMaxChunks> id;  // as reported to it
     std::array<chunks::Mode, kMaxChunks> mode{};
-    std::array<bool, kMaxChunks> unplaced{};  // the chunk has no home yet, as it was told
-    std::array<bool, kMaxChunks> refused{};   // its home is not in the view: by name, therefore
-    std::array<bool, kMaxChunks> stale{};     // the scope is of a chunk that has died meanwhile
+    std::array<bool, kMaxChunks> unplaced{};  // the chunk has no home yet, as reported to it
+    std::array<bool, kMaxChunks> refused{};   // its home is not in the view, so its name decides
+    std::array<bool, kMaxChunks> stale{};     // the scope is of a chunk that was lost meanwhile
     bool subscribed = false;
     std::uint64_t stamps = 0;
-    std::uint64_t target = 0;  // of the barrier that it came to, as the protocol says
-    std::uint64_t must = 0;    // and as it must be
+    std::uint64_t target = 0;  // count at which it leaves its barrier, as the protocol says
+    std::uint64_t must = 0;    // ... and as it must be
   };
 
-  // What the threads of a node share of a barrier or a signal.
+  // What the threads of a node share about a barrier or a signal.
   struct Meeting {
     enum State : std::uint8_t { kUnknown, kJoining, kJoined } state = kUnknown;
     chunks::MeetingCount known;
@@ -95,7 +95,7 @@ class ChunkHistory {
   void finish_check();
   void note(std::uint64_t what) { outcome_.hash = (outcome_.hash ^ what) * 0x100000001b3u; }
 
-  // chunk_changes.cpp: who lives, and what is lost
+  // chunk_changes.cpp: nodes that die, join and leave; lost chunks
   void changes();
   void kill(std::uint32_t node);
   void forget(std::uint32_t node);
@@ -111,7 +111,7 @@ class ChunkHistory {
   bool pushed_death(std::uint32_t chunk) const;
   void truncate_to_home(std::uint32_t chunk);
 
-  // chunk_false_deaths.cpp: nodes that are declared dead and go on
+  // chunk_false_deaths.cpp: nodes that are declared dead and continue
   void declare_dead(const ChunkProgram::Change& death);
   void lead_undead(std::uint32_t node);
   bool all_know_of(std::uint32_t node) const;
@@ -130,7 +130,7 @@ class ChunkHistory {
   std::uint32_t index_of(chunks::ChunkId id);
   void holds_from_now_on(chunks::ChunkId id, std::uint32_t chunk);
 
-  // chunk_program_ops.cpp: what a thread of the program does
+  // chunk_program_ops.cpp: the operations of the program's threads
   void act(std::uint32_t thread);
   void start(std::uint32_t thread, const ChunkOp& op);
   void create(std::uint32_t thread, const ChunkOp& op);
@@ -170,19 +170,20 @@ class ChunkHistory {
   std::vector<chunks::View> views_;  // by epoch, from 1 on
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last by which each was known
+  std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last number of each chunk
   std::vector<std::pair<chunks::ChunkId, std::uint32_t>> numbers_;
-  // Made anew by a home that was declared dead: they hold once a living node hears of them.
+  // Created again by a home that was declared dead. They are valid once a living node hears of
+  // them.
   std::vector<chunks::ChunkId> unheard_;
-  std::vector<chunks::ChunkId> gone_;   // of which it was told
-  std::size_t deaths_ = 0, joins_ = 0;  // that have come about
+  std::vector<chunks::ChunkId> gone_;   // whose loss was reported
+  std::size_t deaths_ = 0, joins_ = 0;  // that have happened
   chunks::Effects effects_;
   std::vector<std::byte> message_;
   std::uint32_t running_ = 0;
   std::array<std::array<Meeting, kMaxChunks>, kMaxChunkNodes> meetings_;
-  std::array<std::uint64_t, kMaxChunks> come_{};  // to a meeting, or signals
-  std::uint32_t hushed_ = kNobody;                // while it waits no other thread acts
-  std::vector<std::uint32_t> waiting_to_act_;     // the others that could
+  std::array<std::uint64_t, kMaxChunks> come_{};  // by chunk: arrivals at a barrier, or signals
+  std::uint32_t hushed_ = kNobody;                // while this thread waits, no other thread acts
+  std::vector<std::uint32_t> waiting_to_act_;     // other threads that could act
 };
 
 }  // namespace terrane::sim

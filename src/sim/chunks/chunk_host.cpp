@@ -11,7 +11,7 @@ namespace {
 
 using Ids = std::span<const chunks::ChunkId>;
 
-// The chunks whose bytes a node keeps because it has reported them, a bit each.
+// The chunks whose bytes a node keeps because it has reported them to a home, a bit each.
 std::uint32_t kept_for_homes(const chunks::ChunkCache& cache, Ids ids) {
   std::uint32_t kept = 0;
   for (std::uint32_t c = 0; c < ids.size(); ++c) {
@@ -22,8 +22,8 @@ std::uint32_t kept_for_homes(const chunks::ChunkCache& cache, Ids ids) {
   return kept;
 }
 
-// The chunks that have gone over to being pushed: their home asked for that, and only one that has
-// the bytes does.
+// The chunks that have become pushed, a bit each. Their home asked for that, and only a home that
+// has the bytes does.
 std::uint32_t gone_over(const chunks::ChunkCache& cache, Ids ids) {
   std::uint32_t over = 0;
   for (std::uint32_t c = 0; c < ids.size(); ++c) {
@@ -33,7 +33,7 @@ std::uint32_t gone_over(const chunks::ChunkCache& cache, Ids ids) {
   return over;
 }
 
-// A Send or a Forward with its data. Valid until the next call.
+// The bytes of a Send or a Forward, with its data. Valid until the next call.
 template <typename Message>
 const std::vector<std::byte>& message_of(const chunks::Effects& effects, const Message& message,
                                          protocol::Bytes data) {
@@ -71,7 +71,8 @@ void ChunkHistory::step(std::uint32_t n, const chunks::Event& event) {
   }
 }
 
-// What the home has gone over to holds from then on, also where it dies before anybody hears of it.
+// The coherence that the home has chosen is valid from then on, even if it dies before another node
+// hears of it.
 void ChunkHistory::note_coherence(std::uint32_t n) {
   for (std::uint32_t c = 0; c < program_->all.size(); ++c) {
     if (!program_->all[c].changes) continue;
@@ -119,7 +120,7 @@ void ChunkHistory::put(std::uint32_t from, NodeId to, const std::vector<std::byt
   schedule_.ready(static_cast<ActorId>(kFirstChannel + channel));
 }
 
-// A home has its chunk before anybody is told of it.
+// The chunk of the program with this number. A home has its chunk before another node hears of it.
 std::uint32_t ChunkHistory::index_of(chunks::ChunkId id) {
   for (const auto& [number, chunk] : numbers_)
     if (number == id) return chunk;

@@ -1,5 +1,5 @@
-// Barriers and signals, as a node's runtime makes them of chunks; and threads that nobody may keep
-// waiting.
+// Barriers and signals, which a node's runtime makes of chunks, and threads that must not have to
+// wait for other threads.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using chunks::Status;
 
 namespace {
 
-// A chunk's one word holds both of what it holds on a real node.
+// The one word of a simulated chunk holds both words of a real one.
 std::uint64_t packed(const chunks::MeetingWords& words) {
   return words.parties << 32 | words.count;
 }
@@ -24,7 +24,7 @@ chunks::MeetingWords unpacked(std::uint64_t word) {
 
 }  // namespace
 
-// A thread has opened the scope in which it comes, or gives its signal: what it will write.
+// A thread has opened the scope in which it arrives or gives its signal. Computes what it writes.
 void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {
   Thread& thread = threads_[t];
   std::uint64_t word = words(thread.node, thread.id[c], thread.place[c])[0];
@@ -39,7 +39,7 @@ void ChunkHistory::come(std::uint32_t t, std::uint32_t c) {
   thread.stamp[c] = packed(words);
 }
 
-// It has closed the scope: nobody who came before may be forgotten.
+// The thread has closed that scope. No earlier arrival may be forgotten.
 void ChunkHistory::came(std::uint32_t t, std::uint32_t c) {
   Thread& thread = threads_[t];
   std::uint64_t count = unpacked(thread.stamp[c]).count;
@@ -69,7 +69,7 @@ void ChunkHistory::sleep(std::uint32_t t, Meeting& meeting) {
   schedule_.park(static_cast<ActorId>(t));
 }
 
-// The first thread of a node that comes to a meeting subscribes for all.
+// The first thread of a node that joins a barrier or signal subscribes for all its threads.
 void ChunkHistory::join_meeting(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   Meeting& meeting = meetings_[thread.node][op.chunk];
@@ -92,7 +92,7 @@ void ChunkHistory::meet(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   std::uint32_t c = op.chunk;
   Meeting& meeting = meetings_[thread.node][c];
-  if (thread.open[c]) {  // it took a version
+  if (thread.open[c]) {  // it has taken a version
     std::span<std::uint64_t> seen = words(thread.node, thread.id[c], thread.place[c]);
     chunks::MeetingWords words = unpacked(seen[0]);
     checker_.looks(t, c, thread.version[c], seen);
@@ -120,7 +120,7 @@ void ChunkHistory::meet(std::uint32_t t, const ChunkOp& op) {
   }
 }
 
-// A subscription, or a version.
+// The answer to the subscription, or a version.
 void ChunkHistory::met(std::uint32_t t, const ChunkOp& op, const chunks::Resume& resume) {
   Thread& thread = threads_[t];
   if (resume.status != Status::kOk)
@@ -137,7 +137,7 @@ void ChunkHistory::met(std::uint32_t t, const ChunkOp& op, const chunks::Resume&
   thread.place[op.chunk] = resume.place;
 }
 
-// ---- Who waits for no scope is answered though no thread does anything
+// ---- A thread that waits for no scope gets its answer though no other thread acts
 
 void ChunkHistory::hush_others(std::uint32_t t, const ChunkOp& op) {
   const Thread& thread = threads_[t];
@@ -145,7 +145,7 @@ void ChunkHistory::hush_others(std::uint32_t t, const ChunkOp& op) {
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
   bool reads = chunk.pushed() && !chunk.changes && op.mode == Mode::kRead && op.patience == 0;
   if (op.wait != chunks::Wait::kTry && !reads) return;
-  // A version that is too old by now leaves when its readers do.
+  // An outdated version leaves memory only when its readers close it.
   for (const Thread& other : threads_)
     if (reads && other.node == thread.node && other.open[op.chunk]) return;
   if (!rng_.chance(20)) return;

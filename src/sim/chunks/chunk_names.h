@@ -8,7 +8,7 @@
 
 namespace terrane::sim {
 
-// The names as the sources have them, without the k.
+// The names as in the sources, without the k.
 std::string_view name_of(protocol::chunks::Mark mark);
 std::string_view name_of(protocol::chunks::Mutant mutant);
 std::string_view name_of(protocol::chunks::Status status);

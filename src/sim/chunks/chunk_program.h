@@ -14,25 +14,25 @@ inline constexpr std::uint32_t kMaxChunkNodes = 9;
 inline constexpr std::uint32_t kMaxChunkThreads = 24;
 inline constexpr std::uint32_t kMaxChunks = 6;
 inline constexpr std::uint32_t kMaxWords = 4;    // of a chunk
-inline constexpr std::uint32_t kMaxPlaces = 20;  // of a chunk on a node, the home's among them
+inline constexpr std::uint32_t kMaxPlaces = 20;  // of a chunk on a node, including the home's
 
 enum class ChunkOpKind : std::uint8_t {
   kCreate,
   kFind,
-  kCreateOther,  // another size under a name that is there
-  kFindNothing,  // a name that nobody creates
+  kCreateOther,  // with another size than the existing chunk
+  kFindNothing,  // a name under which no chunk is created
   kOpen,
-  kWork,  // in an open scope: looks at all words, or writes the next
+  kWork,  // in an open scope: looks at all words, or writes the next one
   kClose,
-  kSubscribe,  // value: policy, window
+  kSubscribe,  // with policy and window
   kUnsubscribe,
-  kTake,  // a reading scope, if a version comes in time
+  kTake,  // opens a reading scope if a version comes in time
   kEndTake,
-  kTakeAll,      // takes version after version until nobody writes any more
+  kTakeAll,      // takes version after version until no thread writes any more
   kDrop,         // the copy leaves memory
-  kJoinMeeting,  // a barrier or a signal: this node hears of its count
+  kJoinMeeting,  // of a barrier or a signal: the node subscribes to its count
   kMeet,         // waits until the thread's round is full, or until there are `count` signals
-  kHint,         // the chunk keeps to another coherence from now on
+  kHint,         // gives the chunk another coherence
 };
 
 struct ChunkOp {
@@ -43,12 +43,12 @@ struct ChunkOp {
   chunks::Policy policy = chunks::Policy::kBlock;
   std::uint32_t window = 1;
   std::uint64_t count = 0;
-  std::uint32_t patience = 0;                                    // until the deadline; 0: for ever
-  chunks::Coherence coherence = chunks::Coherence::kInvalidate;  // that it is to keep to
+  std::uint32_t patience = 0;  // ns until the deadline; 0: for ever
+  chunks::Coherence coherence = chunks::Coherence::kInvalidate;  // the new one of kHint
   chunks::Range range = {};  // that is subscribed to, or that its writer says is new
 };
 
-// What the threads of a history do. A scope that did not open is passed over up to its end.
+// The operations of a history's threads. If a scope does not open, its operations are skipped.
 struct ChunkProgram {
   struct Chunk {
     std::string name;
@@ -56,19 +56,19 @@ struct ChunkProgram {
     chunks::Coherence coherence = chunks::Coherence::kInvalidate;
     bool meeting = false;  // a barrier of `parties`, or a signal
     std::uint32_t parties = 0;
-    bool changes = false;  // its coherence, on the way
+    bool changes = false;  // its coherence changes during the history
     std::uint32_t home = chunks::kHomeByName;
-    // At any time.
+    // Whether the chunk may be pushed at some time.
     bool pushed() const { return changes || coherence != chunks::Coherence::kInvalidate; }
   };
   std::uint32_t nodes = 4;
   std::uint32_t servers = 1;  // the first nodes
   std::uint32_t slots = 1;
   std::uint64_t budget_bytes = 0;
-  std::vector<std::uint32_t> clusters;  // by node; empty: there is one
-  std::uint64_t relay_bytes = 0;        // of versions that a relay keeps
-  // A node dies, joins, or leaves once that many steps are done. The first server stays, and
-  // servers do not leave. A node that is declared dead may go on for some steps more.
+  std::vector<std::uint32_t> clusters;  // by node; empty: there is only one
+  std::uint64_t relay_bytes = 0;        // bytes of versions that a relay keeps
+  // A node dies, joins or leaves when that many steps are done. The first server does not die, and
+  // servers do not leave. A node that is declared dead may continue for `goes_on` more steps.
   struct Change {
     std::uint32_t node = 0;
     std::uint32_t step = 0;
@@ -84,7 +84,7 @@ struct ChunkProgram {
   std::uint32_t threads() const { return static_cast<std::uint32_t>(thread_node.size()); }
 };
 
-// Draws a program; nodes: 0 for 4 to 6.
+// Draws a program. `nodes`: 0 for 4 to 6.
 void generate(base::Prng& rng, std::uint32_t nodes, ChunkProgram& out);
 std::string describe(const ChunkOp& op);
 std::string describe(const ChunkProgram& program);

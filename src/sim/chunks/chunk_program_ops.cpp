@@ -1,4 +1,4 @@
-// What a thread of the program does.
+// The operations of a program's threads.
 
 #include <algorithm>
 
@@ -70,7 +70,7 @@ void ChunkHistory::act(std::uint32_t t) {
   }
 }
 
-// Operations that are answered.
+// Begins an operation that gets an answer.
 void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
   Thread& thread = threads_[t];
   protocol::WaiterId waiter{t};
@@ -107,7 +107,7 @@ void ChunkHistory::start(std::uint32_t t, const ChunkOp& op) {
   }
 }
 
-// A chunk that has no home gets it where a thread is about to subscribe; other threads wait for it.
+// A chunk without a home gets it at a thread that is about to subscribe. Other threads wait for it.
 void ChunkHistory::create(std::uint32_t t, const ChunkOp& op) {
   using Unplaced = chunks::Create::Unplaced;
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
@@ -217,7 +217,7 @@ void ChunkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   }
 }
 
-// It asks once more where the chunk has no home, or that home is not in the view.
+// Whether the thread must ask once more: the chunk has no home, or its home is not in the view.
 bool ChunkHistory::learn_no_home(Thread& thread, const ChunkOp& op, const chunks::Resume& resume) {
   if (op.kind != ChunkOpKind::kCreate && op.kind != ChunkOpKind::kFind) return false;
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
@@ -235,7 +235,7 @@ bool ChunkHistory::learn_no_home(Thread& thread, const ChunkOp& op, const chunks
 }
 
 bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
-  // The home of a pushed chunk takes it along when it dies.
+  // A pushed chunk is lost with its home.
   bool gone = pushed_death(op.chunk);
   switch (op.kind) {
     case ChunkOpKind::kCreate:
@@ -265,7 +265,7 @@ bool ChunkHistory::allowed(const ChunkOp& op, Status status) const {
   }
 }
 
-// Where it is to be written, and somebody has done so already.
+// Whether the scope may be refused because the chunk has been written once.
 bool ChunkHistory::may_be_written(const ChunkOp& op) const {
   const ChunkProgram::Chunk& chunk = program_->all[op.chunk];
   return op.kind == ChunkOpKind::kOpen && op.mode != Mode::kRead &&

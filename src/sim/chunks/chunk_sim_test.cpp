@@ -47,7 +47,7 @@ TEST(ChunkSimTest, AFailingHistoryIsMadeSmall) {
   EXPECT_LT(std::count(shrunk.program.begin(), shrunk.program.end(), '\n'), 90) << shrunk.program;
 }
 
-// Seeds in which something was once wrong. A seed's program changes whenever the generator does.
+// Seeds that once found a fault. The program of a seed changes whenever the generator does.
 struct ChunkRegression {
   std::uint64_t seed;
   std::string_view what;

@@ -8,19 +8,19 @@
 
 namespace terrane::sim {
 
-// The memory of one node: the words of each chunk, once for each place. Where a chunk has died
-// there may be a second one of its name, with memory of its own.
+// The memory of one node: the words of each chunk, once for each place. When a chunk has died,
+// there may be a second one of the same name, with memory of its own.
 class NodeMemory {
  public:
   using Words = std::array<std::uint64_t, kMaxWords>;
 
-  // The node's number is said where it uses a place that there is not.
+  // `node` is named in violations.
   void begin(std::uint32_t node) { node_ = node; }
-  // A violation: there is no such place.
+  // A violation if there is no such place.
   Words& words(chunks::ChunkId chunk, chunks::Place place) { return at(chunk, place).words; }
-  // The place holds the chunk from now on: zeros, unless it did so before.
+  // The place holds the chunk from now on. Its words are zeros, unless it held the chunk before.
   void provide(chunks::ChunkId chunk, chunks::Place place);
-  // What lies there must not be looked at any more.
+  // The content of the place must not be read any more.
   void discard(chunks::ChunkId chunk, chunks::Place place);
 
  private:

@@ -7,7 +7,7 @@ namespace {
 using routing::Mark;
 using routing::Mutant;
 
-// The names as the sources have them, without the k.
+// The names as in the sources, without the k.
 constexpr std::string_view kMarks[] = {
     "MessageSplit",     "WindowFull",   "WayLost",        "WayBetter",       "AgainHeard",
     "TakenAheadOfSent", "TakenStale",   "TakenToldAgain", "PeerUnreachable", "PeerBack",
@@ -22,7 +22,7 @@ constexpr std::string_view kMutants[] = {
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 
-// The planted fault and the marks of the calling thread, for as long as this lives.
+// Sets the planted fault and counts the marks of the calling thread, as long as it exists.
 class ChosenMutant {
  public:
   explicit ChosenMutant(std::string_view name) {

@@ -1,4 +1,4 @@
-// What must hold.
+// The checks of a history.
 #include <algorithm>
 
 #include "sim/routing/routing_history.h"
@@ -53,7 +53,7 @@ void RoutingHistory::check_held(const routing::Router& router,
              held, header.from.value, header.to.value, window_);
 }
 
-// Over connections that are open at both sides.
+// Looks for a path of connections that are open at both sides.
 bool RoutingHistory::leads(std::uint32_t from, std::uint32_t to, std::uint64_t settled) const {
   std::vector<bool> gateways(gateways_.size());
   auto usable = [&](const Connection& connection) {
@@ -97,14 +97,14 @@ void RoutingHistory::check_lost(std::uint32_t e) {
   }
 }
 
-// Nothing can happen any more: all has arrived, but for those that are dead, lost, gone or do not
-// read.
+// Nothing can happen any more. Every message must have arrived, unless an end of its pair is dead,
+// lost, gone or does not read.
 void RoutingHistory::check_quiet() const {
   for (std::uint32_t from = 0; from < ends_.size(); ++from)
     for (std::uint32_t to = 0; to < ends_.size(); ++to)
       if (from != to) check_pair(from, to);
   for (const Gateway& gateway : gateways_) {
-    // What waits is for ends that do not read.
+    // Only frames for ends that do not read may wait.
     bool deaf = std::any_of(ends_.begin(), ends_.end(), [](const End& e) { return e.stalled; });
     if (gateway.alive && !deaf && gateway.router->counters().held_bytes > 0)
       violated(Fault::kDeadlock, "a gateway holds {} bytes, and all ends read",

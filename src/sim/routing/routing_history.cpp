@@ -1,4 +1,4 @@
-// The jobs that are drawn, their ends' programs, and what happens to them.
+// Draws the jobs and the programs of their ends, and lets events happen.
 #include "sim/routing/routing_history.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void RoutingHistory::begin(std::uint64_t seed) {
 
 void RoutingHistory::draw_clusters() {
   std::uint32_t clusters = 2 + rng_.below(3);
-  std::uint32_t shape = rng_.below(4);  // of the links: some, a line, else all
+  std::uint32_t shape = rng_.below(4);  // of the links: 0: some, 1: a line, else all
   for (std::uint32_t c = 0; c < clusters; ++c) {
     std::uint32_t first = static_cast<std::uint32_t>(gateways_.size());
     for (std::uint32_t g = 1 + rng_.below(2); g > 0; --g) {
@@ -52,7 +52,7 @@ void RoutingHistory::draw_clusters() {
         if (linked) connect_to({.machine = other}, {.machine = number});
       }
     }
-    // In some clusters ends have connections with each other, too.
+    // In some clusters the ends are also connected with each other.
     bool direct = rng_.chance(30);
     auto first_end = static_cast<std::uint32_t>(ends_.size());
     std::uint32_t count = 1 + rng_.below(3);
@@ -150,7 +150,7 @@ void RoutingHistory::loop() {
   }
 }
 
-// Nothing can act. False: nothing will happen any more.
+// No actor can act: lets the next event happen. False if no event is left.
 bool RoutingHistory::happens_when_quiet() {
   auto next = [&](bool last) {
     Event* found = nullptr;
@@ -173,7 +173,7 @@ bool RoutingHistory::happens_when_quiet() {
   return next(true);
 }
 
-// False: not yet.
+// False if the event cannot happen yet.
 bool RoutingHistory::happens(const Event& event) {
   switch (event.kind) {
     case EventKind::kConnect:
@@ -199,7 +199,7 @@ bool RoutingHistory::happens(const Event& event) {
         trace_->add(schedule_.picks(), "end {}: {}", event.which,
                     event.kind == EventKind::kStall ? "stops to read" : "reads again");
       ends_[event.which].stalled = event.kind == EventKind::kStall;
-      // What it hears is old; it does not judge by it.
+      // The frames that it reads first are old, so it must not declare ends lost by them.
       ends_[event.which].settled_ticks = settled_ + 1;
       refresh({.is_end = true, .machine = event.which});
       return true;
@@ -282,7 +282,7 @@ void RoutingHistory::stop(std::uint32_t e, bool loses) {
     }
 }
 
-// Ticks come at any time; between two of an end the gateways have told each other all once.
+// An end may tick at any time, but between two of its ticks the gateways have reported all changes.
 void RoutingHistory::tick_at_random() {
   if (rng_.below(32) != 0) return;
   std::uint32_t e = rng_.below(static_cast<std::uint32_t>(ends_.size()));

@@ -27,11 +27,11 @@ struct RoutingOutcome {
 };
 
 // A job of some clusters whose ends send each other messages through gateways. Connections have
-// little room, and are slow now and then; gateways and ends die, gateways start again, links are
+// little room, and are slow now and then. Gateways and ends die, gateways start again, links are
 // lost and made again, ends stop reading. Checks that each message arrives once, in order and
-// whole, or that its sender or receiver is lost; that nobody is lost to whom a path led all the
-// time; that a gateway holds at most a window of each pair; and that an end that does not read
-// holds up nobody else.
+// whole, or that its sender or receiver is lost; that no end is reported lost while a path leads to
+// it all the time; that a gateway holds at most a window of each pair; and that an end that does
+// not read holds up no other end.
 class RoutingHistory {
  public:
   // trace may be nullptr.
@@ -48,12 +48,12 @@ class RoutingHistory {
     std::uint16_t tag = 0;
     std::uint32_t bytes = 0;
   };
-  // What an end and another have to do with each other, as the first one sees it.
+  // What two ends have exchanged, as the first one sees it.
   struct Pair {
     std::vector<Message> sent;
     std::size_t received = 0;
     bool said_bye = false, has_bye = false;
-    bool reached = false;  // at some time
+    bool reached = false;  // the other end was reachable at some time
   };
   enum class Leaves : std::uint8_t { kNever, kWhenIdle, kWithTheOthers };
   struct End {
@@ -64,8 +64,8 @@ class RoutingHistory {
     std::uint32_t to_send = 0;
     Leaves leaves = Leaves::kNever;
     bool alive = true, left = false;
-    bool stalled = false;             // it reads nothing
-    std::uint64_t settled_ticks = 0;  // settled_ at its last tick
+    bool stalled = false;             // it does not read
+    std::uint64_t settled_ticks = 0;  // value of settled_ at its last tick
   };
   struct Gateway {
     std::uint32_t cluster = 0;
@@ -75,18 +75,18 @@ class RoutingHistory {
   // One end of a connection: a gateway's port, or an end's way.
   struct Side {
     bool is_end = false;
-    std::uint32_t machine = 0;  // the end or the gateway
+    std::uint32_t machine = 0;  // index of the end or the gateway
     std::uint32_t number = 0;   // of the port or the way
-    bool open = false;          // it takes the connection for open
-    // What the other side has sent, and this one not yet received.
+    bool open = false;          // this side regards the connection as open
+    // Frames that the other side has sent and this side has not yet received.
     std::deque<std::vector<std::byte>> frames;
     std::uint64_t bytes = 0;
-    bool cut = false;  // nothing comes behind them
+    bool cut = false;  // no frame comes after these
   };
   struct Connection {
     Side sides[2];
     std::uint64_t room = 0;
-    std::uint64_t settled_open = 0;  // settled_ when it was made
+    std::uint64_t settled_open = 0;  // value of settled_ when it was made
   };
   enum class EventKind : std::uint8_t {
     kConnect,
@@ -137,7 +137,7 @@ class RoutingHistory {
   bool has_output(const Side& side) const;
   bool is_alive(const Side& side) const;
   bool is_deaf(const Side& side) const { return side.is_end && ends_[side.machine].stalled; }
-  // Which actors can act, after a step of the side's machine.
+  // Updates which actors can act, after a step of the side's machine.
   void refresh(const Side& side);
   void refresh(std::uint32_t connection);
   bool is_settled() const;
@@ -149,7 +149,7 @@ class RoutingHistory {
   void received_bye(std::uint32_t end, Address from);
   void check_lost(std::uint32_t end);
   void check_held(const routing::Router& router, const routing::FrameHeader& header) const;
-  // Whether a path led there for longer than `settled`.
+  // Whether a path leads there, of connections that were made before settled_ was `settled`.
   bool leads(std::uint32_t from, std::uint32_t to, std::uint64_t settled) const;
   void check_quiet() const;
   void check_pair(std::uint32_t from, std::uint32_t to) const;
@@ -171,7 +171,7 @@ class RoutingHistory {
   std::vector<Gateway> gateways_;
   std::vector<Connection> connections_;
   std::vector<Event> events_;
-  std::uint64_t settled_ = 0;  // how often nothing was left to be told of what can be reached
+  std::uint64_t settled_ = 0;  // how often all changes of what can be reached had been reported
 };
 
 }  // namespace terrane::sim

@@ -10,7 +10,7 @@ using routing::Address;
 using routing::FrameHeader;
 using routing::FrameKind;
 
-// An end's part: what comes to it.
+// Receives for an end.
 class RoutingHistory::Deliveries : public routing::Inbound::Receiver {
  public:
   Deliveries(RoutingHistory& history, std::uint32_t end) : history_(history), end_(end) {}
@@ -35,7 +35,7 @@ bool RoutingHistory::is_alive(const Side& side) const {
   return ends_[side.machine].alive && !ends_[side.machine].left;
 }
 
-// False: not yet; a side still has the one before.
+// Makes the connection. False if a side still has the previous one.
 bool RoutingHistory::connect(std::uint32_t c) {
   Connection& connection = connections_[c];
   auto& [a, b] = connection.sides;
@@ -58,7 +58,7 @@ bool RoutingHistory::connect(std::uint32_t c) {
   return true;
 }
 
-// The side's machine hears of the connection with the other.
+// Notifies the side's machine of the connection with the other side.
 void RoutingHistory::open(const Side& side, const Side& other) {
   Address address =
       other.is_end ? Address::of_node(other.machine) : Address::of_gateway(other.machine);
@@ -81,7 +81,7 @@ void RoutingHistory::end_side(Side& side) {
   side.bytes = 0;
 }
 
-// `loses`: of what is under way the last frames.
+// `loses`: the last frames under way are lost.
 void RoutingHistory::break_off(std::uint32_t c, bool loses) {
   if (trace_ && loses) trace_->add(schedule_.picks(), "connection {}: breaks", c);
   outcome_.breaks += loses;
@@ -214,7 +214,7 @@ void RoutingHistory::receive(Side& side, const FrameHeader& header, routing::Byt
              header.from.value);
 }
 
-// ---- Who can act
+// ---- Which actors can act
 
 void RoutingHistory::refresh(const Side& machine) {
   for (std::uint32_t c = 0; c < connections_.size(); ++c)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kMaxRegionBlocks = 64;
 constexpr std::uint32_t kScBlocks = 64;
-// In the order of protocol::AtomicKind, without the comparing one.
+// In the order of protocol::AtomicKind, without compare-and-swap.
 constexpr std::string_view kAtomics[] = {"load", "store", "add", "and", "or", "xor"};
 
 // Reads a script line by line.
@@ -50,7 +50,7 @@ class Parser {
 
   Script& out_;
   std::uint32_t threads_ = 1;  // of each node
-  bool settled_ = false;       // nodes and threads cannot change any more
+  bool settled_ = false;       // the numbers of nodes and threads cannot change any more
   bool parallel_ = false;
   bool traced_ = false;
   std::vector<std::string> selected_;
@@ -336,7 +336,7 @@ void Parser::place(Words& words, Op& op) {
   op.at = static_cast<std::uint32_t>(block * unit + byte);
 }
 
-// ... (SIZE bytes), 8 of them where nothing is said
+// ... (SIZE bytes); 8 bytes where this is missing
 void Parser::access(Words& words, Op& op) {
   place(words, op);
   op.size = kWordBytes;

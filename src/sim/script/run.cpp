@@ -19,7 +19,8 @@ bool is_selected(const TraceStep& step, const std::vector<std::string>& words) {
   });
 }
 
-// The thread by its number in its node, and without it where its node has no other.
+// The actor's name in a script: with the thread's number in its node, or without one if the node
+// has a single thread.
 std::string actor_in_script(const Program& program, const std::string& actor) {
   std::size_t handler = actor.find(" handler ");
   if (handler != std::string::npos) return actor.substr(0, handler + 8);
@@ -38,7 +39,7 @@ std::string line_of(const Program& program, const TraceStep& step) {
   return step.result.empty() ? line : fmt::format("{} -> {}", line, step.result);
 }
 
-// One order of a script, and what was found.
+// Runs the orders of a script, and keeps what was found.
 class ScriptRun {
  public:
   explicit ScriptRun(const Script& script) : script_(script) { choose_mutant(script.mutant); }
@@ -116,8 +117,8 @@ class ScriptRun {
 
   const Script& script_;
   History history_;
-  bool failed_ = false;                          // as it has to
-  std::vector<std::vector<std::string>> found_;  // of each statement
+  bool failed_ = false;                          // as the script expects
+  std::vector<std::vector<std::string>> found_;  // by statement
   ScriptReport report_;
 };
 

@@ -33,7 +33,7 @@ ActorId ScriptDirector::pick(const Scene& scene) {
   }
 }
 
-// Whether the statement's actors only look again and again at what does not change.
+// Whether the statement's actors only repeat looks at something that does not change.
 bool ScriptDirector::is_stuck(const Scene& scene) {
   idle_ = scene.hash == last_hash_ ? idle_ + 1 : 0;
   last_hash_ = scene.hash;
@@ -70,7 +70,7 @@ ActorId ScriptDirector::choose(const Scene& scene) {
   return choose_thread(able);
 }
 
-// A thread goes on until it waits; then the next one acts.
+// A thread continues until it waits. Then the next thread acts.
 ActorId ScriptDirector::choose_thread(const std::vector<ActorId>& threads) {
   bool goes_on = idle_ % 16 != 15;
   auto at = goes_on ? std::lower_bound(threads.begin(), threads.end(), last_thread_)

@@ -10,7 +10,7 @@
 
 namespace terrane::sim {
 
-// A setting of a history that a script can choose, and that a failure shows.
+// A setting of a history that a script can choose, and that the report of a failure shows.
 struct Setting {
   using Member = std::variant<std::uint32_t Setup::*, std::uint64_t Setup::*, bool Setup::*>;
 
@@ -19,18 +19,18 @@ struct Setting {
   std::uint64_t least = 0, most = 1;
   std::string_view no = "no", yes = "yes";  // the words of a bool
 
-  // As a script says it.
+  // The value as a script writes it.
   std::string value_in(const Setup& setup) const;
   bool is_default_in(const Setup& setup) const;
-  // What may stand there, for a message: "a number from 1 to 16", "scan or fault".
+  // The allowed values, for a message: "a number from 1 to 16", "scan or fault".
   std::string choices() const;
-  // False where `value` is not one of the choices.
+  // False if `value` is not allowed.
   bool set(Setup& setup, std::string_view value) const;
 };
 
 std::span<const Setting> settings();
 
-// A decimal or hexadecimal number (0x...), all of the text.
+// The whole text as a decimal or hexadecimal number (0x...).
 std::optional<std::uint64_t> number_in(std::string_view text);
 
 }  // namespace terrane::sim

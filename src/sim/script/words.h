@@ -11,7 +11,7 @@
 
 namespace terrane::sim {
 
-// What is wrong with a line of a script. Thrown where it is seen, caught by parse_script.
+// What is wrong with a line of a script. Thrown where it is found, caught by parse_script.
 struct BadLine {
   std::string text;
 };
@@ -35,13 +35,13 @@ class Words {
   void expect(std::string_view word) {
     if (!accept(word)) expected(fmt::format("'{}'", word));
   }
-  // `what` says what is expected, in an error.
+  // `what`: what is expected, for the error.
   std::uint64_t number(std::string_view what, std::uint64_t least = 0, std::uint64_t most = ~0ull);
   std::string word(std::string_view what);
   void expect_end() {
     if (!at_end()) expected("the end of the line");
   }
-  // Refuses the line: `what` was expected where the next word is.
+  // Refuses the line: `what` was expected in place of the next word.
   [[noreturn]] void expected(std::string_view what) const;
 
  private:

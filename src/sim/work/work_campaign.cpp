@@ -7,7 +7,7 @@ namespace {
 using chunks::WorkMark;
 using chunks::WorkMutant;
 
-// The names as the sources have them, without the k.
+// The names as in the sources, without the k.
 constexpr std::string_view kMarks[] = {"PlacedAtFirst",
                                        "PlacementAwaited",
                                        "WriterRegistered",
@@ -55,7 +55,7 @@ constexpr std::string_view kMutants[] = {
 static_assert(std::size(kMarks) == static_cast<std::size_t>(WorkMark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(WorkMutant::kCount));
 
-// The planted fault and the marks of the calling thread, for as long as this lives.
+// Sets the planted fault and counts the marks of the calling thread, as long as it exists.
 class ChosenMutant {
  public:
   explicit ChosenMutant(std::string_view name) {

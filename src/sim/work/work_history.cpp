@@ -88,7 +88,8 @@ void WorkHistory::draw_threads() {
   }
 }
 
-// The source, the sink, the ender and the homes of the streams live, unless everything is allowed.
+// The source, the sink, the ender and the homes of the streams do not die, except in wild
+// histories.
 void WorkHistory::draw_changes() {
   deaths_.clear();
   joins_.clear();
@@ -99,7 +100,7 @@ void WorkHistory::draw_changes() {
     for (const chunks::WorkShape& shape : shapes_)
       needed |= shape.home == chunks::kHomeByName && n < servers_;
     for (const Thread& thread : threads_) needed |= thread.role == Role::kEnder && thread.node == n;
-    // Whichever node subscribes first becomes the home.
+    // The node that subscribes first becomes the home, so no node may die.
     needed |= shapes_[kFrames].home == chunks::kHomeAtFirst;
     if (rng_.chance(!needed || wild ? 45 : 0)) {
       deaths_.push_back({n, rng_.below(500)});
@@ -147,17 +148,18 @@ void WorkHistory::changes() {
     }
 }
 
-// What it had sent may come or not.
+// Its messages under way to a node all arrive, or none.
 void WorkHistory::kill(std::uint32_t n) {
   if (trace_) trace_->add(schedule_.picks(), "node {}: dies", n);
   ++outcome_.deaths;
   lost_ |= n == source_node_ || n == sink_node_;
   for (std::uint32_t s : {kFrames, kResults}) {
     lost_ |= shapes_[s].home == n;
-    // Its answer to a creator may still come.
+    // Its answer to a creator may still be under way.
     std::uint32_t slot = chunks::slot_of(s == kFrames ? "frames" : "results", views_.back());
     lost_ |= shapes_[s].home == chunks::kHomeByName && views_.back().slots[slot].home == NodeId{n};
-    // It has asked to be the home, which the home of the name may hear first of all.
+    // It has asked to be the home, and the home of the name may hear of that before any other node
+    // asks.
     const auto* own = nodes_[n].machine->cache().work().stream(ids_[s]);
     lost_ |= own != nullptr && own->asks;
     for (const Node& node : nodes_) {

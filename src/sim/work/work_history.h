@@ -28,13 +28,14 @@ struct WorkOutcome {
   bool failed() const { return violation.fault != Fault::kNone; }
 };
 
-// A pipeline: sources put frames, workers take each and put a result with its tag, a sink takes the
-// results. Nodes die, join and leave meanwhile. Checks that no frame is lost or processed by
-// nobody, that results in order are taken in order and once, that no version is with two
-// subscribers that live, and that nothing ends before all is done.
+// A pipeline: sources put frames, a worker takes each frame and puts a result with its tag, and a
+// sink takes the results. Nodes die, join and leave meanwhile. Checks that no frame is lost or left
+// unprocessed, that ordered results are taken in order and once, that no version is with two living
+// subscribers, and that no stream ends before all is done.
 class WorkHistory {
  public:
-  // nodes: 0 for 4 to 6. careful: invariants after every step. trace may be nullptr.
+  // `nodes`: 0 for 4 to 6. `careful`: checks the invariants after every step. `trace` may be
+  // nullptr.
   WorkOutcome run(std::uint32_t nodes, std::uint64_t seed, bool careful, Trace* trace);
 
  private:
@@ -44,7 +45,7 @@ class WorkHistory {
   static constexpr ActorId kFirstClock = kMaxThreads;
   static constexpr ActorId kFirstNews = kFirstClock + kMaxWorkNodes;
   static constexpr std::uint32_t kWords = 3;    // of a full version
-  static constexpr std::uint32_t kPlaces = 64;  // of a stream on a node; the upper half the home's
+  static constexpr std::uint32_t kPlaces = 64;  // of a stream on a node; upper half: of its home
   static constexpr std::uint32_t kFrames = 0, kResults = 1;
 
   enum class Role : std::uint8_t { kSource, kEnder, kWorker, kSink };
@@ -69,20 +70,20 @@ class WorkHistory {
     Doing doing = Doing::kCreatesFrames;
     bool waits = false;
     std::uint32_t quota = 0;  // frames that it puts, or takes before it unsubscribes; 0: all
-    std::uint32_t count = 0;  // so many it has
-    std::vector<Open> open;   // versions that it has taken
-    chunks::Place writing;    // and the one that it writes
+    std::uint32_t count = 0;  // how many so far
+    std::vector<Open> open;   // versions that it has taken and not released
+    chunks::Place writing;    // the version that it writes
     bool writes = false;
-    std::array<chunks::ChunkId, 2> id;  // as it was told
+    std::array<chunks::ChunkId, 2> id;  // as reported to it
     bool timed = false;
   };
   struct Node {
     std::unique_ptr<chunks::MesiChunk> machine;
-    // By stream; where one has died there may be a second one of its name.
+    // By stream. When a stream has died, there may be a second one of the same name.
     std::map<std::uint64_t, std::array<std::array<std::uint64_t, kWords>, kPlaces>> memory;
     std::uint64_t now_ns = 0;
     bool alive = true;
-    std::size_t views = 0;  // that it was told of
+    std::size_t views = 0;  // that were reported to it
   };
   struct Change {
     std::uint32_t node = 0;
@@ -134,23 +135,23 @@ class WorkHistory {
   std::uint32_t source_node_ = 0, sink_node_ = 0;
   chunks::WorkShape shapes_[2];
   std::uint64_t capacity_ = 0;  // frames that a source may have under way
-  std::uint64_t credit_ = 0;    // frames that a subscriber may have
+  std::uint64_t credit_ = 0;    // frames that a subscriber may hold
   std::vector<Change> deaths_, joins_;
   std::vector<chunks::View> views_;
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  chunks::ChunkId ids_[2];                // the last that a thread was told
+  chunks::ChunkId ids_[2];                // the last numbers that were reported to a thread
   std::vector<std::uint64_t> shared_[2];  // subscriptions by node: threads that use it
   bool subscribed_[2][kMaxWorkNodes] = {};
-  std::uint32_t putting_ = 0;                    // sources that are not done
+  std::uint32_t putting_ = 0;                    // sources that have not ended
   std::uint64_t next_tag_ = 0;                   // of the next frame
-  std::set<std::uint64_t> put_;                  // tags of frames
-  std::map<std::uint64_t, std::uint32_t> held_;  // frames that are open, by which thread
+  std::set<std::uint64_t> put_;                  // tags of the frames that were put
+  std::map<std::uint64_t, std::uint32_t> held_;  // open frames, and their threads
   std::set<std::uint64_t> shown_;                // tags of results that the sink has released
   std::uint64_t taken_results_ = 0;
-  bool early_ = false;     // the input is ended before its sources are done
-  bool lost_ = false;      // the source, the sink, or a stream with its home has died
-  bool given_up_ = false;  // the sources were told that no subscriber lives
+  bool early_ = false;     // the input may end before its sources do
+  bool lost_ = false;      // the source, the sink, or the home of a stream has died
+  bool given_up_ = false;  // a source was notified that no subscriber lives
 };
 
 }  // namespace terrane::sim

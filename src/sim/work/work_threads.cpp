@@ -1,4 +1,4 @@
-// What the threads of a simulated pipeline do, and what must hold.
+// The threads of a simulated pipeline, and what must hold.
 #include <algorithm>
 
 #include "sim/work/work_history.h"
@@ -59,7 +59,7 @@ void WorkHistory::act(std::uint32_t t) {
   }
 }
 
-// The last one lets the ender go on.
+// A source has ended. The ender then looks whether it was the last one.
 void WorkHistory::source_over() {
   --putting_;
   for (std::uint32_t t = 0; t < threads_.size(); ++t)
@@ -77,7 +77,7 @@ void WorkHistory::act_source(std::uint32_t t) {
       return step(thread.node, chunks::WorkRelease{thread.id[kFrames], thread.writing});
     ++thread.count;
     std::uint64_t tag = next_tag_++;
-    // A version that is open when its node hears of the end is given up.
+    // A version that is open when its node hears of the end is discarded.
     const auto* stream = nodes_[thread.node].machine->cache().work().stream(thread.id[kFrames]);
     if (!stream->stopped && !stream->gone) put_.insert(tag);
     return put(t, kFrames, tag);
@@ -130,7 +130,7 @@ void WorkHistory::act_worker(std::uint32_t t) {
     thread.doing = Doing::kFills;
     return;
   }
-  if (thread.doing == Doing::kFills) {  // the result is put
+  if (thread.doing == Doing::kFills) {  // the result has been put
     thread.doing = Doing::kTakes;
     return release(t, kFrames, 0);
   }
@@ -158,7 +158,7 @@ void WorkHistory::act_sink(std::uint32_t t) {
   if (thread.doing == Doing::kSubscribes)
     return wait(t, Doing::kSubscribes,
                 chunks::WorkSubscribe{thread.id[kResults], 8 * kWords * credit_, waiter});
-  bool must = thread.doing == Doing::kFills;  // there was no other to take
+  bool must = thread.doing == Doing::kFills;  // no other result could be taken
   thread.doing = Doing::kTakes;
   if (!thread.open.empty() && (must || rng_.chance(60)))
     return release(t, kResults, rng_.below(static_cast<std::uint32_t>(thread.open.size())));
@@ -229,7 +229,7 @@ void WorkHistory::resume(std::uint32_t n, const chunks::Resume& resume) {
   }
 }
 
-// The answer to a thread that asks for room.
+// The answer to a thread that has asked for room.
 void WorkHistory::resume_write(std::uint32_t t, const chunks::Resume& resume) {
   Thread& thread = threads_[t];
   Status status = resume.status;
@@ -240,10 +240,10 @@ void WorkHistory::resume_write(std::uint32_t t, const chunks::Resume& resume) {
   } else if (status == Status::kDied && outcome_.deaths > 0) {
     given_up_ = true;
     thread.quota = thread.count;
-    if (thread.role == Role::kWorker) finish(t);  // nobody takes its results
+    if (thread.role == Role::kWorker) finish(t);  // no subscriber takes its results
   } else if (status == Status::kEnded && thread.role == Role::kSource && early_) {
     thread.quota = thread.count;
-  } else if (status == Status::kEnded && lost_) {  // a worker of the stream that died ended it
+  } else if (status == Status::kEnded && lost_) {  // a worker of the lost stream has ended it
     thread.quota = thread.count;
     if (thread.role == Role::kWorker) finish(t);
   } else {
@@ -260,7 +260,8 @@ void WorkHistory::resume_taken(std::uint32_t t, const chunks::Resume& resume) {
     return;
   }
   if (status == Status::kBusy || (status == Status::kTimedOut && thread.timed)) return;
-  if (status == Status::kNotSubscribed) {  // another thread of the node ended it, or will begin it
+  if (status == Status::kNotSubscribed) {  // another thread of the node ended the subscription, or
+                                           // will begin it
     thread.doing = Doing::kSubscribes;
     return;
   }
@@ -271,8 +272,8 @@ void WorkHistory::resume_taken(std::uint32_t t, const chunks::Resume& resume) {
   thread.doing = Doing::kEnds;
 }
 
-// Nothing is left to do: the sink has released all results. Where a dead worker's result was first,
-// the second one is done at once, and the first is safe at its home.
+// The end is right: the sink has released all results. When a worker dies, a frame may get two
+// results. The second one then counts as done at once, because the first is safe at its home.
 void WorkHistory::check_ended(std::uint32_t t) const {
   if (lost_) return;
   std::set<std::uint64_t> at_home;
@@ -315,7 +316,7 @@ void WorkHistory::took(std::uint32_t t, const chunks::Resume& resume) {
   if (stream == kResults) ++taken_results_;
 }
 
-// All have come to their end, unless something has died that nobody can go on without.
+// All threads have ended, unless something has died that they cannot do without.
 void WorkHistory::finish_check() const {
   if (lost_ || given_up_) return;
   bool worker = false, ender = false;
@@ -329,9 +330,9 @@ void WorkHistory::finish_check() const {
     const Thread& thread = threads_[t];
     if (!nodes_[thread.node].alive || thread.doing == Doing::kOver) continue;
     bool source = thread.role == Role::kSource;
-    // Without a worker or an end only the sources must hear of something, if they wait for room.
+    // Without a worker or an ender, only sources must get an answer, if they wait for room.
     bool may_wait = !worker ? !source || outcome_.deaths == 0 : !ender && !source;
-    // Where all subscribers left nobody has died.
+    // If all subscribers have left, none has died, and the sources may wait.
     if (!worker && source) {
       for (const auto& node : nodes_) {
         const auto* home = node.alive ? node.machine->work_home().stream(ids_[kFrames]) : nullptr;

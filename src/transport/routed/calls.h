@@ -15,7 +15,7 @@ namespace terrane::transport::routed {
 // transport serves when it takes the message in. Requests and answers of a pair stay in order.
 enum class CallKind : std::uint8_t { kPut = 1, kGet, kFetch, kPost, kFlush, kAnswer, kPutAndSet };
 
-// Stands before the bytes of a put, or of an answer to a get.
+// Precedes the bytes of a put, or of an answer to a get.
 struct CallHeader {
   CallKind kind{};
   AtomicOp op{};

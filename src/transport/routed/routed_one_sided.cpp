@@ -31,8 +31,8 @@ CallHeader of_word(CallKind kind, RemoteAddress word, const Atomic& atomic) {
 
 }  // namespace
 
-// One thread takes in for all; what comes for a receiver meanwhile is kept, and told to sleeping
-// threads.
+// One thread takes in messages for all threads. Messages for a receiver are kept meanwhile, and
+// sleeping threads are woken for them.
 template <typename Done>
 void RoutedTransport::wait_until(Done done) {
   runtime::waiting::Backoff backoff;

@@ -32,7 +32,8 @@ inline bool is_shared(const volatile void* object) {
 }
 
 // From now on atomic operations on words of 1 to 8 bytes are done in their home's memory. in_space:
-// where the node sees a word of the program, which may lie at another address. Every node alike.
+// gives the address at which the node sees a word of the program, which may be another one. Every
+// node calls this.
 void serve_atomics_at_home(const void* (*in_space)(const void* word));
 
 inline LockId id_of(ObjectKind kind, const volatile void* object) {
