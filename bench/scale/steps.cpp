@@ -273,8 +273,8 @@ class Machine::Steps {
     auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
       std::memcpy(&node.staged[slot], bytes, sizeof(Page));
     };
-    auto taken =
-        node.pushes.take(step.node, step.blocks, step.departure, kPageBytes, *step.versions, stage);
+    auto taken = node.pushes.take(step.node, step.blocks, step.barrier_exit, kPageBytes,
+                                  *step.versions, stage);
     if (!taken) {
       node.wait = Wait::kPush;
       return std::nullopt;
@@ -286,7 +286,7 @@ class Machine::Steps {
   }
 
   std::optional<double> perform(protocol::ForgetPushes& step) {
-    nodes_[self_]->pushes.forget(step.departure);
+    nodes_[self_]->pushes.forget(step.barrier_exit);
     return 0.0;
   }
 

@@ -163,7 +163,9 @@ struct Engine::Steps {
     engine.wait_until(context, [&] { return engine.remote_.take_push(step, context); });
   }
 
-  void perform(const protocol::ForgetPushes& step) { engine.remote_.forget_pushes(step.departure); }
+  void perform(const protocol::ForgetPushes& step) {
+    engine.remote_.forget_pushes(step.barrier_exit);
+  }
 
   void perform(const protocol::EndSubscription& step) {
     engine.remote_.end_subscription(step, context);
@@ -197,7 +199,7 @@ struct Engine::Steps {
     return state == Round::kHeld;
   }
 
-  void perform(protocol::Meet& step) {
+  void perform(protocol::ArriveInMemory& step) {
     auto barrier = engine.space_.central_barrier(step.barrier);
     if (step.takes != nullptr && engine.space_.self() == NodeId{0}) barrier.tell(step.gives);
     std::uint64_t round = barrier.come(step.told);

@@ -86,7 +86,7 @@ base::Result<> Node::start() {
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
   hlrc.migrate = options.value().migrate;
-  hlrc.meets = options.value().meet;
+  hlrc.in_memory_barriers = options.value().meet;
   if (memory_[self().value].limit_bytes != ~0ull) {
     hlrc.limit = memory_[self().value].limit_bytes / space_->unit();
     hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);

@@ -175,7 +175,7 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
     if (SiteCounters* sites = context.counters.sites) ++sites->of(step.blocks.first + slot).fetched;
   };
   auto taken =
-      pushes_.take(step.node, step.blocks, step.departure, space_.unit(), *step.versions, stage);
+      pushes_.take(step.node, step.blocks, step.barrier_exit, space_.unit(), *step.versions, stage);
   push_taker_ = taken ? nullptr : &context;
   if (taken) step.result = *taken;
   return taken.has_value();
@@ -186,9 +186,9 @@ void RemotePages::take_granted(const protocol::TakeGranted& step, ThreadContext&
   context.counters.pages_fetched.add(1);
 }
 
-void RemotePages::forget_pushes(std::uint32_t departure) {
+void RemotePages::forget_pushes(std::uint32_t barrier_exit) {
   std::lock_guard hold(pushes_mutex_);
-  pushes_.forget(departure);
+  pushes_.forget(barrier_exit);
 }
 
 void RemotePages::end_subscription(const protocol::EndSubscription& step, ThreadContext& context) {

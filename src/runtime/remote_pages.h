@@ -66,7 +66,7 @@ class RemotePages {
   // If the pushes have come: true, and the step has its result. Otherwise false, and a push that
   // comes interrupts the thread's sleep.
   bool take_push(protocol::TakePush& step, ThreadContext& context);
-  void forget_pushes(std::uint32_t departure);
+  void forget_pushes(std::uint32_t barrier_exit);
   void end_subscription(const protocol::EndSubscription& step, ThreadContext& context);
   void take_granted(const protocol::TakeGranted& step, ThreadContext& context);
 

@@ -51,7 +51,7 @@ struct Side {
                                           .nodes = nodes,
                                           .blocks = space->blocks(),
                                           .block_bytes = space->unit()},
-                   promises);
+                   subscribers);
     remote = std::make_unique<RemotePages>(*space, kept, threads, *server);
   }
 
@@ -59,7 +59,7 @@ struct Side {
   protocol::BlockMemory memory;
   Kept kept;
   ThreadRegistry threads;
-  protocol::Subscribers promises{true, kNodes};
+  protocol::Subscribers subscribers{true, kNodes};
   std::optional<protocol::Server> server;
   std::unique_ptr<RemotePages> remote;
 };
@@ -436,9 +436,9 @@ TEST_F(NewsTest, AreRefusedWhereTheyNameWhoCannotReadThem) {
 }
 
 TEST_F(RemotePagesTest, AReaderEndsWhatItWasPromised) {
-  auto due = [&] { return side.promises.due(1); };
-  side.promises.make(NodeId{1}, {4, 2});
-  side.promises.make(NodeId{2}, {4, 2});
+  auto due = [&] { return side.subscribers.due(1); };
+  side.subscribers.make(NodeId{1}, {4, 2});
+  side.subscribers.make(NodeId{2}, {4, 2});
   ASSERT_TRUE(receive(bytes_of(wire::SubscriptionEnd{.blocks = 2, .block = 4})));
   EXPECT_EQ(due(), (std::vector<protocol::Subscribed>{{{4, 2}, NodeId{2}}}));
   EXPECT_TRUE(receive(bytes_of(wire::SubscriptionEnd{.blocks = 2, .block = 4})))

@@ -7,11 +7,11 @@ namespace terrane::sim {
 void Checker::begin(const Program& program) {
   program_ = &program;
   racy_ = program.setup.racy;
-  renews_ = program.setup.hot_after != 255 || program.setup.predicts_at_random;
+  refreshes_ = program.setup.refresh_after != 255 || program.setup.predicts_at_random;
   offsets_.clear();
   std::size_t bytes = 0;
   for (const RegionPlan& region : program.regions) {
-    renews_ = renews_ || region.propagation == 2;
+    refreshes_ = refreshes_ || region.propagation == 2;
     offsets_.push_back(bytes);
     bytes += std::size_t{region.blocks} * program.setup.block_bytes;
   }
@@ -92,7 +92,7 @@ bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& s
 bool Checker::raced(const Store& store, std::size_t byte) const {
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
-    bool hides = other.value == store.value || renews_;
+    bool hides = other.value == store.value || refreshes_;
     if (&other != &store && hides && !before(other, store) && !before(store, other)) return true;
   }
   return false;

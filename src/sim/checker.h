@@ -50,7 +50,7 @@ class Checker {
 
   bool racy_ = false;
   const Program* program_ = nullptr;
-  bool renews_ = false;
+  bool refreshes_ = false;
   std::vector<std::size_t> offsets_;  // first byte of each region in memory_
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint32_t> newest_;  // by byte: its newest store in stores_

@@ -50,9 +50,9 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
                         : aside.chance(50) ? nodes
                                            : 2 + aside.below(nodes) / 2;
   out.setup.hosts = std::min(nodes, shape.hosts ? shape.hosts : drawn);
-  out.setup.hot_after = aside.chance(30) ? 255 : 1 + aside.below(2);
-  out.setup.most_renewed = aside.chance(50) ? 1 : 1 + aside.below(15);
-  out.setup.promised = aside.chance(25) ? aside.below(3) : 64;
+  out.setup.refresh_after = aside.chance(30) ? 255 : 1 + aside.below(2);
+  out.setup.most_refreshes = aside.chance(50) ? 1 : 1 + aside.below(15);
+  out.setup.unused_pushes = aside.chance(25) ? aside.below(3) : 64;
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   out.setup.migrate = aside.chance(60);
@@ -66,8 +66,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     bool eager = aside.chance(25);
     if (!region.sc()) region.protocol = eager ? 1 : 0;
   }
-  out.setup.meets = in_memory.next() % 100 >= 70;
-  if (out.setup.meets) last += lulls(in_memory, last + 1);
+  out.setup.in_memory_barriers = in_memory.next() % 100 >= 70;
+  if (out.setup.in_memory_barriers) last += lulls(in_memory, last + 1);
   base::Prng after = aside;
   base::Prng evicts = aside;
   if (shape.sc && evicts.chance(changes_ ? 70 : 30))
@@ -76,7 +76,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (after.chance(20)) out.setup.reads_ask = 1 + after.below(2);
   if (after.chance(20)) {
     out.setup.max_run = 1 + after.below(2);
-    out.setup.runs_ahead = 1 + after.below(3);
+    out.setup.runs_pipelined = 1 + after.below(3);
   }
   base::Prng again = after;
   if (again.chance(25)) repeat_values(again);
@@ -84,7 +84,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (again.chance(20)) last += objects(again, last + 1);
   base::Prng seldom(again.next());
   if (!out.setup.racy && seldom.chance(20)) last += duels(seldom, last + 1);
-  if (!out.setup.racy && out.setup.meets && seldom.chance(50))
+  if (!out.setup.racy && out.setup.in_memory_barriers && seldom.chance(50))
     last += side_meetings(seldom, last + 1);
   if (seldom.chance(25)) last += creations(seldom, last + 1);
   base::Prng teams(base::Prng(seldom).next());

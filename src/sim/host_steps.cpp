@@ -203,10 +203,10 @@ struct History::Steps {
       const wire::PagePush& head = step.part->head;
       bool expects = history.nodes_[actor.node].hlrc().expects(
           NodeId{head.home}, {head.block, head.blocks}, head.number);
-      if (!expects && protocol::mutant(kNewsEndWhereUnread)) return true;
-      protocol::mark(protocol::Mark::kNewsPassedOn);
-      if (!expects) protocol::mark(protocol::Mark::kNewsPassedOnByOthers);
-      if (head.gone != 0) protocol::mark(protocol::Mark::kNewsGonePassedOn);
+      if (!expects && protocol::mutant(kPushEndsWhereUnread)) return true;
+      protocol::mark(protocol::Mark::kPushPassedOn);
+      if (!expects) protocol::mark(protocol::Mark::kPushPassedOnByOthers);
+      if (head.gone != 0) protocol::mark(protocol::Mark::kPushGonePassedOn);
     }
     std::vector<std::byte> message;
     protocol::put_push_head(message, *step.part, step.further);

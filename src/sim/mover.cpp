@@ -140,8 +140,8 @@ class Mover::Steps {
   }
 
   // Enters the round, then looks again and again until it is over.
-  bool perform(Actor& a, protocol::Meet& step) {
-    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_,
+  bool perform(Actor& a, protocol::ArriveInMemory& step) {
+    protocol::CentralBarrier barrier(nodes_[0].barrier_words[step.barrier], nodes_in_job_,
                                      nodes_[0].told[step.barrier]);
     Progress& p = a.progress;
     if (p.part == 0) {
@@ -161,7 +161,7 @@ class Mover::Steps {
   }
 
   bool perform(Actor& a, protocol::Gather& step) {
-    protocol::CentralBarrier barrier(nodes_[0].meetings[step.barrier], nodes_in_job_);
+    protocol::CentralBarrier barrier(nodes_[0].barrier_words[step.barrier], nodes_in_job_);
     Progress& p = a.progress;
     auto others = p.part == 0 ? barrier.others(step.told) : barrier.give_up_others(step.told);
     if (others == protocol::CentralBarrier::Round::kOff) others = barrier.give_up_others(step.told);
@@ -303,8 +303,8 @@ class Mover::Steps {
         if (p.pending != 0) store_some(p, block + p.at);
         if (p.pending == 0) p.part = 2;
       } else {
-        bool follows = step.merges || mutant(Mutant::kRenewOverwrites);
-        if (follows && !mutant(Mutant::kRenewKeepsTwin))
+        bool follows = step.merges || mutant(Mutant::kRefreshOverwrites);
+        if (follows && !mutant(Mutant::kRefreshKeepsTwin))
           std::memcpy(twin + p.at, &p.loaded, kWordBytes);
         p.part = 0;
         p.at += kWordBytes;
@@ -457,14 +457,14 @@ class Mover::Steps {
     auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
       std::memcpy(self.staged(slot), bytes, block_bytes_);
     };
-    auto taken = self.pushes().take(step.node, step.blocks, step.departure, block_bytes_,
+    auto taken = self.pushes().take(step.node, step.blocks, step.barrier_exit, block_bytes_,
                                     *step.versions, stage);
     if (taken) step.result = *taken;
     return taken.has_value();
   }
 
   bool perform(Actor& a, protocol::ForgetPushes& step) {
-    nodes_[a.node].pushes().forget(step.departure);
+    nodes_[a.node].pushes().forget(step.barrier_exit);
     return true;
   }
 

@@ -34,7 +34,7 @@ constexpr Search kSearches[] = {
 // Planted faults that need more histories than the test has time for, and where their search
 // begins. SettleUnconfirmed: a flush follows a home to another host, where the home's bytes have
 // not arrived yet. TrackSaysHere: a home moves away while a release begins to track it.
-// MissKeepsSerial: a copy is missed between a push and the next push.
+// MissKeepsVersion: a copy is missed between a push and the next push.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -44,7 +44,7 @@ struct Start {
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 96'000, Mix::kMix, Mix::kMix},
-                             {"MissKeepsSerial", 0, 20'000, Mix::kMix, Mix::kMix}};
+                             {"MissKeepsVersion", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {
@@ -53,7 +53,7 @@ struct Scripted {
 };
 constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
                                   {"ForgetsWhereFrom", "run_behind_a_move"},
-                                  {"RenewSettlesEarly", "refresh_is_a_lease"},
+                                  {"RefreshSettlesEarly", "refresh_is_a_lease"},
                                   {"PushesFreed", "push_after_free"},
                                   {"GatherApart", "join_after_exit"}};
 

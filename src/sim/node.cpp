@@ -13,14 +13,14 @@ protocol::Tunables tunables_of(const Setup& setup) {
   t.look_from = setup.look_from;
   t.most_notices = setup.most_notices;
   t.max_run = setup.max_run;
-  t.runs_ahead = setup.runs_ahead;
-  t.ahead_after = 1;
-  t.hot_after = static_cast<std::uint8_t>(setup.hot_after);
-  t.few_misses = setup.hot_after == 255 ? 0u : 4u;
-  t.most_renewed = static_cast<std::uint8_t>(setup.most_renewed);
-  t.unused_pushes = setup.promised;
+  t.runs_pipelined = setup.runs_pipelined;
+  t.pipeline_after = 1;
+  t.refresh_after = static_cast<std::uint8_t>(setup.refresh_after);
+  t.few_misses = setup.refresh_after == 255 ? 0u : 4u;
+  t.most_refreshes = static_cast<std::uint8_t>(setup.most_refreshes);
+  t.unused_pushes = setup.unused_pushes;
   t.reads_ask = setup.reads_ask;
-  t.most_regretted = 1;
+  t.most_reclaimed = 1;
   t.most_unmet = setup.most_unmet;
   return t;
 }
@@ -49,7 +49,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(wanted, 0, sizeof wanted);
   flushing = 0;
   giving = 0;
-  for (auto& word : meetings) word = 0;
+  for (auto& word : barrier_words) word = 0;
   std::memset(static_cast<void*>(told), 0, sizeof told);
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
@@ -93,7 +93,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .limit = setup.limit,
                                      .reserve = setup.limit / 4,
                                      .migrate = setup.migrate,
-                                     .meets = setup.meets,
+                                     .in_memory_barriers = setup.in_memory_barriers,
                                      .push_arity = setup.barrier_arity,
                                      .most_sent = kMostSentPushes,
                                      .sent_whole = 1,  // so that wrong guesses are frequent

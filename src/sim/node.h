@@ -65,8 +65,8 @@ class Node {
   std::uint32_t words[kMaxBlocks] = {};   // home words
   std::uint32_t owners[kMaxBlocks] = {};  // the directory: owner + 1
   Word64 wanted[kMaxBlocks / 64] = {};
-  std::uint32_t flushing = 0;                                  // threads that store at homes
-  protocol::CentralBarrier::Word meetings[kMaxBarriers] = {};  // only node 0's are used
+  std::uint32_t flushing = 0;                                       // threads that store at homes
+  protocol::CentralBarrier::Word barrier_words[kMaxBarriers] = {};  // only node 0's are used
   protocol::CentralBarrier::Told told[kMaxBarriers][2] = {};
   std::uint32_t giving = 0;  // blocks being copied for nodes that take their homes by message
 

@@ -39,18 +39,20 @@ struct Setup {
   std::uint64_t most_notices = 4096;
   std::uint32_t max_log_ranges = 1 << 16;
   std::uint32_t populate_fails_percent = 0;
-  std::uint32_t hot_after = 255;    // misses in a row until a copy is refreshed; 255: never
-  std::uint32_t most_renewed = 15;  // refreshes in a row until a fault must show the use
-  std::uint32_t promised = 64;  // unused barrier exits until a subscription ends; 0: there are none
+  std::uint32_t refresh_after = 255;  // misses in a row until a copy is refreshed; 255: never
+  std::uint32_t most_refreshes = 15;  // refreshes in a row until a fault must show the use
+  std::uint32_t unused_pushes =
+      64;  // unused barrier exits until a subscription ends; 0: there are none
   bool migrate = false;
-  bool meets = false;            // in-memory barriers are allowed
-  std::uint32_t most_unmet = 0;  // rounds by messages after one that was not held, at most
-  std::uint32_t patience = 0;    // looks, in the mean, until a node withdraws from one
-  std::uint32_t reads_ask = 0;   // blocks read in order until a reader asks for homes; 0: never
-  std::uint32_t look_from = 4;   // runs from which on one call looks at all before any is scanned
-  std::uint32_t max_run = 16;    // blocks of a message
-  std::uint32_t runs_ahead = 0;  // pipelined requests of a miss that continues a sequential stream
-  bool late_flushes = false;     // flush messages leave when the thread waits for their answers
+  bool in_memory_barriers = false;  // in-memory barriers are allowed
+  std::uint32_t most_unmet = 0;     // rounds by messages after one that was not held, at most
+  std::uint32_t patience = 0;       // looks, in the mean, until a node withdraws from one
+  std::uint32_t reads_ask = 0;      // blocks read in order until a reader asks for homes; 0: never
+  std::uint32_t look_from = 4;  // runs from which on one call looks at all before any is scanned
+  std::uint32_t max_run = 16;   // blocks of a message
+  std::uint32_t runs_pipelined =
+      0;                       // pipelined requests of a miss that continues a sequential stream
+  bool late_flushes = false;   // flush messages leave when the thread waits for their answers
   std::uint32_t hosts = 1;     // node n is on host n % hosts, and reaches no memory of other hosts
   std::uint32_t clusters = 1;  // host h is in cluster h % clusters
   bool scan = true;            // write detection by scan, or by fault

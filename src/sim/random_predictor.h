@@ -34,7 +34,7 @@ class RandomPredictor final : public protocol::Predictor {
     return {.requests = static_cast<std::uint32_t>(some(kPipeline)),
             .end = miss.block + 4 * some(kPipeline)};
   }
-  BlockRange homes_ahead(const Miss&, std::uint64_t reached, std::uint64_t end) override {
+  BlockRange homes_to_ask(const Miss&, std::uint64_t reached, std::uint64_t end) override {
     std::uint64_t left = end > reached ? end - reached : 0;
     return {reached, std::min(left, some(kAskHomes))};
   }
@@ -61,11 +61,12 @@ class RandomPredictor final : public protocol::Predictor {
   bool release_at_once(LockId) override { return says(kReleaseAtOnce); }
   std::uint32_t extends_turn(LockId) override { return static_cast<std::uint32_t>(some(kExtend)); }
   bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
-  bool defers(std::uint64_t) override { return says(kDefer); }
   std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
   bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
-  bool meets(BarrierId) override { return says(kMeet); }
-  bool meets_with_leases(std::uint64_t) override { return says(kMeetWithLeases); }
+  bool tries_in_memory(BarrierId) override { return says(kMemoryBarrier); }
+  bool holds_memory_barrier_with_leases(std::uint64_t) override {
+    return says(kMemoryBarrierWithLeases);
+  }
   bool pushes_by_tree(std::uint64_t) override { return says(kPushTree); }
   bool pushes_versions() override { return says(kPushVersion); }
   bool sends_with_arrival(BlockRange) override { return says(kWithArrival); }
@@ -92,10 +93,9 @@ class RandomPredictor final : public protocol::Predictor {
     kReleaseAtOnce,
     kExtend,
     kOffer,
-    kDefer,
     kGive,
-    kMeet,
-    kMeetWithLeases,
+    kMemoryBarrier,
+    kMemoryBarrierWithLeases,
     kPushTree,
     kPushVersion,
     kWithArrival,

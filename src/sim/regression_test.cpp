@@ -6,7 +6,7 @@ namespace terrane::sim {
 namespace {
 
 // Seeds with which the protocol once broke the memory model. The planted faults TrackAgain,
-// TrackCopies, LookOnceForClaim, BarrierOwnNotices, DeparturesUnordered and KeepFailedFetch are the
+// TrackCopies, LookOnceForClaim, BarrierOwnNotices, ExitsUnordered and KeepFailedFetch are the
 // same mistakes, since the program of a seed may have changed.
 struct Regression {
   std::uint64_t seed;

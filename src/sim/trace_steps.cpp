@@ -86,7 +86,7 @@ std::string result(const protocol::TakePush& step, const BlockNames&) {
   if (step.result.gone) return "gone";
   return step.result.same != 0 ? "taken, the same as before" : "taken";
 }
-std::string result(const protocol::Meet& step, const BlockNames&) {
+std::string result(const protocol::ArriveInMemory& step, const BlockNames&) {
   return step.result ? "held" : "not held";
 }
 std::string result(const protocol::Gather& step, const BlockNames&) {

@@ -168,7 +168,7 @@ struct BarrierMessage {
   std::uint32_t barrier = 0;
   std::uint32_t reduced = 0;
   std::uint32_t notices = 0;
-  std::uint32_t departures = 0;
+  std::uint32_t barrier_exits = 0;
   std::uint8_t plain = 0;
   std::uint8_t acquired = 0;
   std::uint8_t pad[2] = {};

@@ -101,7 +101,7 @@ void CoreHost::carry_out(const protocol::Resume& resume, std::vector<std::byte> 
       return handed_off(thread, resume.waiter, resume.value);
     case Wait::kEnter:
       return entered(thread, resume.waiter, resume.value);
-    case Wait::kDeparture:
+    case Wait::kBarrierExit:
       return departed(thread, resume.value, payload);
     case Wait::kAllocate:
       return allocated(thread, resume.value, payload);
@@ -156,7 +156,7 @@ void CoreHost::handed_off(Thread& thread, WaiterId waiter, std::uint64_t value) 
 
 void CoreHost::entered(Thread& thread, WaiterId waiter, std::uint64_t value) {
   if (value != static_cast<std::uint64_t>(protocol::BarrierRole::kLast)) return;
-  thread.wait = Wait::kDeparture;
+  thread.wait = Wait::kBarrierExit;
   step(protocol::BarrierArrive{thread.barrier, waiter});
 }
 

@@ -38,7 +38,7 @@ class CoreHost {
     kAcquire,
     kHandOff,
     kEnter,
-    kDeparture,
+    kBarrierExit,
     kAllocate,
     kFind,
     kFree,

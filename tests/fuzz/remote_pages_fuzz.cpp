@@ -49,10 +49,10 @@ struct Side {
   protocol::BlockMemory memory = space->protocol_memory();
   Network network;
   ThreadRegistry threads;
-  protocol::Subscribers promises{true, kNodes};
+  protocol::Subscribers subscribers{true, kNodes};
   protocol::Server server{
       {.self = NodeId{0}, .nodes = kNodes, .blocks = space->blocks(), .block_bytes = space->unit()},
-      promises};
+      subscribers};
   RemotePages remote{*space, network, threads, server};
 };
 

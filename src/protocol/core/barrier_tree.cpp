@@ -81,7 +81,7 @@ void BarrierTree::resume_gatherer(Barrier& barrier) {
     if (head) mark(Mark::kGatherHearsHead);
     if (!head || !mutant(Mutant::kGatherForgetsHead)) put_bytes(out, barrier.there_notices);
   }
-  outbox_.resume(waiter, all_nodes ? departures_ : learned_);
+  outbox_.resume(waiter, all_nodes ? barrier_exits_ : learned_);
 }
 
 // The thread that answers for the node: the first that came, while threads are missing; afterwards
@@ -110,7 +110,7 @@ void BarrierTree::told(const BarrierTold& event) {
   bool news = false;
   for (std::uint32_t node = 0; node < nodes_; ++node)
     news = news || log_.timestamp()[node] > distributed_[node];
-  if (!alone || (news && !mutant(Mutant::kMeetsWithNews))) {
+  if (!alone || (news && !mutant(Mutant::kInMemoryWithNotices))) {
     outbox_.resume_plain(event.waiter, 0);
     return;
   }
@@ -143,7 +143,7 @@ void BarrierTree::arrive(const BarrierArrive& event) {
 // This node's subtree has arrived; event: this node's arrival, if it was the last one of the
 // subtree.
 void BarrierTree::tell_other(BarrierId id, Barrier& barrier, const BarrierArrive* event) {
-  barrier.said_here = {inside_++ == 0, barrier.acquired, departures_};
+  barrier.said_here = {inside_++ == 0, barrier.acquired, barrier_exits_};
   wire::for_each_entry(barrier.merged, [&](const wire::NoticeEntry& entry) {
     if (entry.base > distributed_[entry.node]) barrier.said_here.plain = false;
   });
@@ -234,7 +234,7 @@ void BarrierTree::set_result(Barrier& barrier, const Reduction& result) {
 }
 
 void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tells_other) {
-  mark(Mark::kBarrierDeparts);
+  mark(Mark::kBarrierExits);
   if (other_ != kNoNode) --inside_;
   barrier.arrived = false;
   barrier.went_up = false;
@@ -243,13 +243,13 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tel
   barrier.there_notices.clear();
   if (!mutant(Mutant::kReduceKeepsOld)) barrier.so_far.clear();
   std::fill(barrier.covered.begin(), barrier.covered.end(), 0);
-  if (tells_other) tell_departure(other_, id, barrier, notices);
-  for (NodeId child : children_) tell_departure(child, id, barrier, notices);
+  if (tells_other) tell_exit(other_, id, barrier, notices);
+  for (NodeId child : children_) tell_exit(child, id, barrier, notices);
   resume_leader(barrier, notices);
   barrier.came_with_arrival.clear();
 }
 
-void BarrierTree::tell_departure(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices) {
+void BarrierTree::tell_exit(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices) {
   write(wire::Kind::kBarrierDepart, id, barrier.result, notices, {});
   outbox_.send(to);
 }
@@ -260,12 +260,12 @@ void BarrierTree::tell_departure(NodeId to, BarrierId id, const Barrier& barrier
 void BarrierTree::resume_leader(Barrier& barrier, Bytes notices) {
   const Said& here = barrier.said_here;
   const Said& there = barrier.said_there;
-  std::uint64_t value = ++departures_;
+  std::uint64_t value = ++barrier_exits_;
   if (barrier.result.mismatched()) value |= kContributionsDiffer;
   auto& out = outbox_.begin();
   if (nodes_ == 2 && here.plain && there.plain) {
-    bool same = here.departures == there.departures || mutant(Mutant::kAlongApart);
-    bool careless = mutant(Mutant::kAlongAfterLocks);
+    bool same = here.barrier_exits == there.barrier_exits || mutant(Mutant::kArrivalApart);
+    bool careless = mutant(Mutant::kArrivalAfterLocks);
     if (same && (!there.acquired || careless)) value |= kArrivalTaken;
     if (same && (!here.acquired || careless) && !barrier.came_with_arrival.empty())
       value |= kCameWithArrival;
@@ -289,7 +289,7 @@ bool BarrierTree::received(NodeId from, Bytes message, bool departing, std::uint
   if (!log_.believable(notices, self_, blocks) ||
       !(may_bring ? came_with_arrival_whole(with_arrival) : with_arrival.empty()))
     return false;
-  if (departing) return received_departure(from, head, reduced, notices);
+  if (departing) return received_exit(from, head, reduced, notices);
   if (from == other_) return received_other(head, reduced, notices, with_arrival);
   std::uint64_t child = child_bit(from);
   if (child == 0) return false;
@@ -313,8 +313,8 @@ std::uint64_t BarrierTree::child_bit(NodeId node) const {
   return at == children_.end() ? 0 : std::uint64_t{1} << (at - children_.begin());
 }
 
-bool BarrierTree::received_departure(NodeId from, const wire::BarrierMessage& head,
-                                     const Contribution& reduced, Bytes notices) {
+bool BarrierTree::received_exit(NodeId from, const wire::BarrierMessage& head,
+                                const Contribution& reduced, Bytes notices) {
   auto at = barriers_.find(head.barrier);
   if (from != parent_ || at == barriers_.end() || !at->second.went_up) return false;
   if (other_missing(at->second)) return false;
@@ -335,7 +335,7 @@ bool BarrierTree::received_other(const wire::BarrierMessage& head, const Contrib
   barrier.there.clear();
   if (!mutant(Mutant::kReduceForgetsChild)) barrier.there.add(reduced);
   if (head.mismatched) barrier.there.mismatch();
-  barrier.said_there = {head.plain != 0, head.acquired != 0, head.departures};
+  barrier.said_there = {head.plain != 0, head.acquired != 0, head.barrier_exits};
   barrier.came_with_arrival.assign(with_arrival.begin(), with_arrival.end());
   if (!mutant(Mutant::kBarrierForgetsChild))
     barrier.there_notices.assign(notices.begin(), notices.end());
@@ -368,7 +368,7 @@ void BarrierTree::write(wire::Kind kind, BarrierId id, const Reduction& reductio
                                       .barrier = id.value,
                                       .reduced = static_cast<std::uint32_t>(reduced.values.size()),
                                       .notices = static_cast<std::uint32_t>(notices.size()),
-                                      .departures = said.departures,
+                                      .barrier_exits = said.barrier_exits,
                                       .plain = said.plain,
                                       .acquired = said.acquired});
   put_bytes(out, reduced.values);

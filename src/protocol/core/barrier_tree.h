@@ -63,9 +63,9 @@ class BarrierTree {
  private:
   // What one of two nodes (or heads of clusters) says in its arrival.
   struct Said {
-    bool plain = false;            // it is in no other barrier, and its notices have no hole
-    bool acquired = false;         // BarrierArrive::acquired
-    std::uint32_t departures = 0;  // barrier exits that have come to it
+    bool plain = false;               // it is in no other barrier, and its notices have no hole
+    bool acquired = false;            // BarrierArrive::acquired
+    std::uint32_t barrier_exits = 0;  // barrier exits that have come to it
   };
   struct Barrier {
     std::uint32_t threads = 0;   // of this node
@@ -109,9 +109,9 @@ class BarrierTree {
   void write(wire::Kind kind, BarrierId id, const Reduction& reduction, Bytes notices,
              const Said& said);
   void tell_other(BarrierId id, Barrier& barrier, const BarrierArrive* event);
-  void tell_departure(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices);
-  bool received_departure(NodeId from, const wire::BarrierMessage& head,
-                          const Contribution& reduced, Bytes notices);
+  void tell_exit(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices);
+  bool received_exit(NodeId from, const wire::BarrierMessage& head, const Contribution& reduced,
+                     Bytes notices);
   bool received_other(const wire::BarrierMessage& head, const Contribution& reduced, Bytes notices,
                       Bytes with_arrival);
   std::uint64_t child_bit(NodeId node) const;
@@ -126,9 +126,9 @@ class BarrierTree {
   std::uint32_t inside_ = 0;  // barriers with an arrival sent to other_, not exited yet
   IntervalLog& log_;
   Outbox& outbox_;
-  VectorTimestamp distributed_;   // by node: the last interval that all know from exits
-  std::uint32_t departures_ = 0;  // barrier exits that came here
-  std::uint32_t learned_ = 0;     // those of them whose notices were applied here
+  VectorTimestamp distributed_;      // by node: the last interval that all know from exits
+  std::uint32_t barrier_exits_ = 0;  // barrier exits that came here
+  std::uint32_t learned_ = 0;        // those of them whose notices were applied here
   std::vector<std::byte> scratch_;
   std::unordered_map<std::uint32_t, Barrier> barriers_;
 };

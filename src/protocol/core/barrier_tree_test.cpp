@@ -96,7 +96,7 @@ std::uint64_t told(TestJob& job, std::uint32_t node) {
   return value;
 }
 
-TEST(BarrierTreeTest, ANodeWithNewsSaysSoUntilADepartureHasToldThem) {
+TEST(BarrierTreeTest, ANodeWithNoticesSaysSoUntilAnExitHasCarriedThem) {
   TestJob job(2);
   EXPECT_EQ(told(job, 0), 1u);  // no notices of a barrier exit have been learned
   std::vector<BlockRange> notices{{7, 1}};
@@ -149,7 +149,7 @@ TEST(BarrierTreeTest, ARoundThatWasHeldLeavesNothing) {
   for (std::uint32_t n : {0u, 1u}) EXPECT_EQ(job.resumed[n].value, 1u);
 }
 
-TEST(BarrierTreeTest, TheDepartureTellsEverybodysIntervals) {
+TEST(BarrierTreeTest, TheExitCarriesTheIntervalsOfAllNodes) {
   TestJob job(5);
   std::vector<BlockRange> notices{{7, 1}};
   for (std::uint32_t n = 0; n < 5; ++n) {
@@ -344,7 +344,7 @@ TEST_F(ArrivalTest, BlocksAreLeftByWhoAcquiredOtherwise) {
   EXPECT_EQ(flags(1), kArrivalTaken);
 }
 
-TEST_F(ArrivalTest, BlocksAreLeftWhereTheTwoHaveSeenOtherDepartures) {
+TEST_F(ArrivalTest, BlocksAreLeftWhereTheTwoHaveSeenOtherExits) {
   arrive(0, false);
   job.step(0, BarrierEnter{BarrierId{1}, 1, WaiterId{10}});
   job.step(0, BarrierArrive{BarrierId{1}, WaiterId{10}});
@@ -382,7 +382,7 @@ TEST(BarrierTreeTest, BlocksComeFromTheOtherOfTwoNodesAlone) {
   EXPECT_EQ(job.malformed, 1);
 }
 
-TEST(BarrierTreeTest, ADepartureThatBothKnowIsRefused) {
+TEST(BarrierTreeTest, AnExitThatBothKnowIsRefused) {
   TestJob job(2);
   std::vector<std::byte> bytes;
   wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart});
@@ -413,7 +413,7 @@ TEST(BarrierTreeTest, AChildThatArrivesTwiceIsRefused) {
   EXPECT_EQ(job.malformed, 1);
 }
 
-TEST(BarrierTreeTest, ADepartureBeforeTheSubtreeArrivedIsRefused) {
+TEST(BarrierTreeTest, AnExitBeforeTheSubtreeArrivedIsRefused) {
   TestJob job(4);  // node 3 is the child of node 1
   std::vector<std::byte> bytes;
   wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = 1});

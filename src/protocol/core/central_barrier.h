@@ -116,7 +116,7 @@ class CentralBarrier {
   std::uint64_t after(std::uint64_t word, std::optional<std::uint32_t> told) const {
     std::uint64_t came = word / kCame % (kOffNow / kCame);
     auto others = static_cast<std::uint32_t>(word);
-    bool apart = came > 0 && told && others != *told && !mutant(Mutant::kMeetsApart);
+    bool apart = came > 0 && told && others != *told && !mutant(Mutant::kInMemoryApart);
     bool off = word & kOffNow || !told || apart;
     std::uint64_t round = word >> kRound << kRound;
     if (came + 1 < nodes_)

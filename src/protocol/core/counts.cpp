@@ -57,7 +57,7 @@ std::int64_t perform(Count& count, const CountChange& change) {
       return sum(before, operand) - count.tickets;
     case CountOp::kArrive: {
       if (count.tickets <= 0) return 0;
-      mark(Mark::kCountMeets);
+      mark(Mark::kCountArrives);
       ++count.value;
       std::int64_t from = mutant(Mutant::kArriveForNextRound) ? before + 1 : before;
       return (from / count.tickets + 1) * count.tickets;

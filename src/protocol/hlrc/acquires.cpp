@@ -5,31 +5,31 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
-Task<> Acquires::apply(Strand& s, std::uint32_t departure, std::uint64_t activity,
+Task<> Acquires::apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t activity,
                        const Grant& grant, std::optional<LockId> lock) {
   if (node_.config.nodes == 1) co_return;
   co_await node_.enter(s);
-  Mutant careless = departure == 0 ? Mutant::kGrantAfterOthers : Mutant::kNewsAfterOthers;
+  Mutant careless = barrier_exit == 0 ? Mutant::kGrantAfterOthers : Mutant::kPushAfterOthers;
   std::vector<wire::WantedBlock> wanted;
-  Departure at{.number = departure,
-               .usable = node_.activity == activity || mutant(careless),
-               .grant = grant,
-               .wanted = &wanted};
+  AcquirePoint at{.number = barrier_exit,
+                  .usable = node_.activity == activity || mutant(careless),
+                  .grant = grant,
+                  .wanted = &wanted};
   ++node_.activity;
-  if (departure == 0) node_.predictor.lock_acquired();
-  if (departure == 0) node_.acquired.fetch_add(1);
+  if (barrier_exit == 0) node_.predictor.lock_acquired();
+  if (barrier_exit == 0) node_.acquired.fetch_add(1);
   co_await subscriptions_.expect_subscribed(s);
   select_invalid(grant.notices);
   for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
   if (lock) name_wanted(*lock, wanted);
-  if (departure != 0 && subscriptions_.runs().may_have_come()) {
-    subscriptions_.runs().depart(departure);
+  if (barrier_exit != 0 && subscriptions_.runs().may_have_come()) {
+    subscriptions_.runs().depart(barrier_exit);
     co_await subscriptions_.end_subscriptions(s);
-    co_await s.perform(ForgetPushes{departure});
+    co_await s.perform(ForgetPushes{barrier_exit});
   }
-  if (departure != 0 && node_.config.migrate) co_await offers_.offer_homes(s, grant.notices);
+  if (barrier_exit != 0 && node_.config.migrate) co_await offers_.offer_homes(s, grant.notices);
   Event learn =
-      Learn{grant.notices, departure != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
+      Learn{grant.notices, barrier_exit != 0, lock.value_or(LockId{}), lock ? &wanted : nullptr};
   co_await s.tell(learn);
   co_await node_.leave(s);
 }
@@ -41,7 +41,7 @@ Task<> Acquires::apply_unnumbered(Strand& s, Bytes notices) {
   co_await subscriptions_.expect_subscribed(s);
   select_invalid(notices);
   Grant nothing;
-  Departure at{.grant = nothing, .at_barrier = true};
+  AcquirePoint at{.grant = nothing, .at_barrier = true};
   for (const BlockRange& run : invalid_) {
     co_await refreshes_.refresh_or_invalidate(s, run, at);
   }
@@ -62,14 +62,14 @@ Task<> Acquires::learn(Strand& s, Grant& grant) {
   if (mutant(Mutant::kCountLearnsUnlocked)) co_await node_.leave(s);
 }
 
-Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool meets) {
+Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool at_rendezvous) {
   if (mutant(Mutant::kCountLearnsUnlocked)) co_await node_.enter(s);
-  if (!meets) node_.predictor.lock_acquired();
+  if (!at_rendezvous) node_.predictor.lock_acquired();
   std::vector<wire::WantedBlock> wanted;
-  Departure at{.usable = grant.activity != kUnsettled,
-               .grant = grant,
-               .at_barrier = meets,
-               .wanted = &wanted};
+  AcquirePoint at{.usable = grant.activity != kUnsettled,
+                  .grant = grant,
+                  .at_barrier = at_rendezvous,
+                  .wanted = &wanted};
   for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
   name_wanted(count, wanted);
   Event want = Learn{{}, false, count, &wanted};
@@ -141,7 +141,7 @@ Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
   join(invalid_);
   if (!invalid_.empty()) mark(Mark::kExpiryFindsCopies);
   Grant nothing;
-  Departure at{.grant = nothing};
+  AcquirePoint at{.grant = nothing};
   for (const BlockRange& run : invalid_) {
     bool spared = mutant(Mutant::kExpirySparesBusy) && node_.entries[run.first].busy();
     if (!spared) co_await refreshes_.refresh_or_invalidate(s, run, at);

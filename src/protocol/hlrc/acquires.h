@@ -24,7 +24,7 @@ class Acquires {
   // learn the set. departure: the number of the barrier exit, or 0 if the set came with `lock` or
   // is empty. activity: this node's activity when it arrived at the barrier, or when it asked for
   // the lock. grant: the set, and the blocks that came with it.
-  Task<> apply(Strand& s, std::uint32_t departure, std::uint64_t activity, const Grant& grant,
+  Task<> apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t activity, const Grant& grant,
                std::optional<LockId> lock = std::nullopt);
   // The same without a numbered barrier exit: for the notices of a gather, or with an empty set
   // after a round that was held in memory.
@@ -35,7 +35,7 @@ class Acquires {
   // thread of this node acquires or releases anything in between. meets: for the predictor, this is
   // an acquire at a barrier.
   Task<> learn(Strand& s, Grant& grant);
-  Task<> apply_learned(Strand& s, const Grant& grant, LockId count, bool meets);
+  Task<> apply_learned(Strand& s, const Grant& grant, LockId count, bool at_rendezvous);
   // As Hlrc::expire.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges);
 

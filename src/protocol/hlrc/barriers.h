@@ -28,16 +28,16 @@ class Barriers {
   Task<> last_barrier(Strand& s, BarrierId barrier);
 
  private:
-  bool may_meet(BarrierId barrier) const;
+  bool may_hold_in_memory(BarrierId barrier) const;
   bool is_quiet(BarrierId barrier) const;
   bool tries(BarrierId barrier);
   bool may_hold_leases() const;
-  Task<bool> meet_released(Strand& s, BarrierId barrier, const Contribution& contribution,
-                           std::vector<std::byte>& told);
-  Task<bool> meet(Strand& s, BarrierId barrier, std::uint64_t learned,
-                  const Contribution& contribution, std::vector<std::byte>& told);
+  Task<bool> hold_in_memory_released(Strand& s, BarrierId barrier, const Contribution& contribution,
+                                     std::vector<std::byte>& told);
+  Task<bool> hold_in_memory(Strand& s, BarrierId barrier, std::uint64_t learned,
+                            const Contribution& contribution, std::vector<std::byte>& told);
   Task<> drop_leases(Strand& s);
-  Task<> wait_for_departure(Strand& s, std::uint32_t number);
+  Task<> wait_for_exit(Strand& s, std::uint32_t number);
 
   // A barrier that may be held in memory. Used by the thread that arrives last at this node.
   struct InMemory {
@@ -55,9 +55,9 @@ class Barriers {
   Pushes& pushes_;
   Releases& releases_;
   Acquires& acquires_;
-  std::atomic<std::uint32_t> departures_{0};  // exits applied here, times 2; odd: waited for
+  std::atomic<std::uint32_t> barrier_exits_{0};  // exits applied here, times 2; odd: waited for
   InMemory in_memory_[CentralBarrier::kPlaces];
-  bool meets_ = false;  // barriers of this job may be held in memory
+  bool reach_each_other_ = false;  // barriers of this job may be held in memory
   // NodeState::acquired when this node arrived at the barrier whose exit came last.
   std::atomic<std::uint64_t> acquired_before_{0};
 };

@@ -30,7 +30,8 @@ struct HlrcConfig {
   std::uint64_t reserve = 0;    // blocks of the limit that homes taken from other nodes leave free
   bool migrate = false;         // homes by first touch follow their writers
   bool lazy = true;             // a token stays, without a release, until another node asks for it
-  bool meets = true;            // rounds without notices are held in memory, if all nodes reach it
+  bool in_memory_barriers =
+      true;  // rounds without notices are held in memory, if all nodes reach it
   std::uint32_t push_arity = kPushArity;  // this and the next two: as in ServerConfig
   std::size_t most_sent = kMostSentPushes;
   std::uint32_t sent_whole = kWholePushes;

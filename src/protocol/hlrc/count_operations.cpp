@@ -100,11 +100,11 @@ Task<> CountOperations::signal_condition(Strand& s, LockId condition, bool all) 
 // the token on this node waits until the thread that got it from another node has applied what came
 // with it.
 Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Grant>& learned,
-                                bool meets) {
+                                bool at_rendezvous) {
   Event release_token = LockRelease{count, s.waiter(), node_.settled_activity()};
   co_await s.tell(release_token);
   if (learned) {
-    co_await acquires_.apply_learned(s, *learned, count, meets);
+    co_await acquires_.apply_learned(s, *learned, count, at_rendezvous);
   } else {
     co_await await_others(s);
   }
@@ -119,10 +119,10 @@ Task<> CountOperations::await_others(Strand& s) {
 
 // Waits until the count has reached the awaited value. Result: whether a thread of another node
 // changed it.
-Task<bool> CountOperations::sleep(Strand& s, LockId count, bool meets) {
+Task<bool> CountOperations::sleep(Strand& s, LockId count, bool at_rendezvous) {
   Event wait = CountSleep{s.waiter()};
   auto woken = static_cast<Woken>(co_await s.call(wait));
-  co_await acquire_woken(s, count, woken, meets);
+  co_await acquire_woken(s, count, woken, at_rendezvous);
   co_return woken != Woken::kHere;
 }
 
@@ -145,7 +145,7 @@ Task<bool> CountOperations::sleep_or_give_up(Strand& s, LockId count, std::int64
 // The wake-up carries the notices of what was written before the change that woke this thread. If a
 // thread of this node woke it, the notices are known here, or are being applied. If blocks are
 // wanted as well, the count's token carries both.
-Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool meets) {
+Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool at_rendezvous) {
   std::vector<std::byte> notices = s.take_answer();
   if (mutant(Mutant::kWakeIsEnough)) co_return;
   if (woken == Woken::kHere) {
@@ -153,10 +153,10 @@ Task<> CountOperations::acquire_woken(Strand& s, LockId count, Woken woken, bool
   } else if (woken == Woken::kElsewhere) {
     Grant grant = Grant::of_notices(std::move(notices));
     co_await acquires_.learn(s, grant);
-    co_await acquires_.apply_learned(s, grant, count, meets);
+    co_await acquires_.apply_learned(s, grant, count, at_rendezvous);
   } else {
     std::optional<Grant> learned = co_await locks_.take_count(s, count);
-    co_await pass_on(s, count, learned, meets);
+    co_await pass_on(s, count, learned, at_rendezvous);
   }
 }
 

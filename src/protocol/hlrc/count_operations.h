@@ -46,11 +46,12 @@ class CountOperations {
   Task<> signal_condition(Strand& s, LockId condition, bool all);
 
  private:
-  Task<> pass_on(Strand& s, LockId count, const std::optional<Grant>& learned, bool meets = false);
+  Task<> pass_on(Strand& s, LockId count, const std::optional<Grant>& learned,
+                 bool at_rendezvous = false);
   Task<> await_others(Strand& s);
-  Task<bool> sleep(Strand& s, LockId count, bool meets = false);
+  Task<bool> sleep(Strand& s, LockId count, bool at_rendezvous = false);
   Task<bool> sleep_or_give_up(Strand& s, LockId count, std::int64_t tickets);
-  Task<> acquire_woken(Strand& s, LockId count, Woken woken, bool meets);
+  Task<> acquire_woken(Strand& s, LockId count, Woken woken, bool at_rendezvous);
 
   NodeState& node_;
   Releases& releases_;

@@ -133,7 +133,7 @@ Task<BlockRange> Faults::lock_shown(Strand& s, BlockRange run) {
     BlockEntry& next = node_.entries[shown.end()];
     co_await s.pause();
     if (!next.try_lock_now()) break;
-    bool clean = next.state() == BlockState::kClean || mutant(Mutant::kShowsWhatDied);
+    bool clean = next.state() == BlockState::kClean || mutant(Mutant::kProbeShowsDropped);
     if (!clean || next.home() != node_.entries[run.first].home()) {
       co_await node_.unlock_block(s, shown.end(), next.state());
       break;

@@ -102,7 +102,7 @@ Task<std::uint64_t> Fetches::copy_some(Strand& s, BlockRange run, Fetched& got, 
 Task<> Fetches::want(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word, bool stages) {
   if (word & kTracked) {
     mark(Mark::kFaultFetchesTracked);
-    if (!stages || mutant(Mutant::kRenewSettlesEarly)) node_.leases.erase(block);
+    if (!stages || mutant(Mutant::kRefreshSettlesEarly)) node_.leases.erase(block);
   } else {
     mark(Mark::kFaultFetchesLease);
     bool was = co_await s.perform(SetWanted{home, BlockId{block}});
@@ -122,7 +122,7 @@ Task<Fetched> Fetches::fetch_missed(Strand& s, BlockRange run, NodeId home) {
   Fetched got = co_await fetch(s, run, home, false, place ? again : 0);
   if (place && got.subscribed == 0) subscriptions_.of_misses().release(*place);
   if (!place || got.subscribed == 0) co_return got;
-  mark(Mark::kFaultIsPromised);
+  mark(Mark::kFaultSubscribes);
   subscriptions_.of_misses().fill(*place, {.home = got.home,
                                            .run = {run.first, std::min(got.count, again)},
                                            .after = static_cast<std::uint32_t>(got.subscribed - 1),
@@ -145,7 +145,7 @@ Task<Fetched> Fetches::fetch_by_message(Strand& s, BlockRange run, NodeId home, 
   got.subscribed = answer.subscribed;
   got.tracked = answer.tracked;
   mark(got.tracked != 0 ? Mark::kFaultFetchesTrackedByMessage : Mark::kFaultFetchesLeaseByMessage);
-  bool early = mutant(Mutant::kRenewSettlesEarly);
+  bool early = mutant(Mutant::kRefreshSettlesEarly);
   if (!stages || early) settle_leases({run.first, got.count}, got.tracked);
   co_return got;
 }

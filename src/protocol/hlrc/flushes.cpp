@@ -100,7 +100,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
   if (changed > 0) {
     ++node_.activity;
     // Other nodes may restore the old bytes before the home pushes the block again.
-    if (!mutant(Mutant::kFlushKeepsSerial)) node_.entries[block].version = 0;
+    if (!mutant(Mutant::kFlushKeepsVersion)) node_.entries[block].version = 0;
     mark(Mark::kReleaseFlushesDiff);
     notices_.notice(block);
   } else {

@@ -30,7 +30,7 @@ struct Grant {
 };
 
 // An acquire that is being applied: a barrier exit, or the acquire of a lock.
-struct Departure {
+struct AcquirePoint {
   std::uint32_t number = 0;  // of the barrier exit; 0: of a lock, or without a number
   bool usable = false;       // blocks that homes sent with it may be used
   const Grant& grant;

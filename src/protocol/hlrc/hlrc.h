@@ -47,7 +47,7 @@ class Hlrc : public MemoryRoom {
         notices_(node_),
         homes_(node_),
         tracked_homes_(node_, notices_, homes_),
-        offers_(node_, notices_, homes_, tracked_homes_),
+        offers_(node_, notices_, homes_),
         subscriptions_(node_),
         fetches_(node_, homes_, subscriptions_),
         pushes_(node_, memory),
@@ -167,8 +167,8 @@ class Hlrc : public MemoryRoom {
   Server& server() { return pushes_.server(); }
   // Whether `home` pushes the run to this node at that barrier exit, and this node uses the push if
   // it still has the copies.
-  bool expects(NodeId home, BlockRange run, std::uint32_t departure) const {
-    return subscriptions_.runs().covers(home, run, departure);
+  bool expects(NodeId home, BlockRange run, std::uint32_t barrier_exit) const {
+    return subscriptions_.runs().covers(home, run, barrier_exit);
   }
 
   std::uint64_t cached() const { return node_.copies(); }

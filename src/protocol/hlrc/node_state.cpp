@@ -24,7 +24,7 @@ NodeState::NodeState(const HlrcConfig& settings, const BlockMemory& memory, Core
 
 void NodeState::add_cached(std::uint64_t block) {
   if (!cached.insert(block)) cached_count.fetch_add(1, std::memory_order_seq_cst);
-  if (!mutant(Mutant::kMissKeepsSerial)) entries[block].version = 0;
+  if (!mutant(Mutant::kMissKeepsVersion)) entries[block].version = 0;
   recent.insert(block);
   remove_idle(block);
   spare.erase(block);

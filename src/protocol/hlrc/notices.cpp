@@ -35,7 +35,7 @@ void Notices::notice(std::uint64_t block) {
 }
 
 bool Notices::is_named(Bytes notices, NodeId home, BlockRange run) {
-  if (mutant(Mutant::kAlongOverOwn)) return false;
+  if (mutant(Mutant::kArrivalOverOwn)) return false;
   wire::NoticeReader reader(notices);
   wire::NoticeEntry entry;
   wire::NoticeRecord record;

@@ -7,15 +7,9 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<> Offers::offer_homes(Strand& s, Bytes notices) {
   find_sole_writers(notices);
-  std::size_t fresh = offers_.size();
-  if (!deferred_.empty()) mark(Mark::kDepartureOffersLate);
-  offers_.insert(offers_.end(), deferred_.begin(), deferred_.end());
-  deferred_.clear();
   if (offers_.empty()) co_return;
-  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i], i < fresh);
+  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i]);
   co_await arm_offers(s);
-  // The deferred offers need one more barrier exit.
-  if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);
 }
 
 // Collects in offers_ this node's movable blocks of which one other node alone gave notice.
@@ -101,11 +95,9 @@ void Offers::forget_writers(BlockRange range) {
     return written.run.first < range.end() && range.first < written.run.end();
   };
   std::erase_if(eager_writers_, is_in);
-  std::erase_if(deferred_, is_in);
 }
 
-// fresh: the notices of this barrier exit name the writer; else the offer was deferred.
-Task<> Offers::offer(Strand& s, Written written, bool fresh) {
+Task<> Offers::offer(Strand& s, Written written) {
   auto [run, to] = written;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
@@ -113,10 +105,6 @@ Task<> Offers::offer(Strand& s, Written written, bool fresh) {
     while (part.end() < run.end()) {
       bool may = node_.predictor.offers(part.end(), to);
       if (may) may = co_await can_offer(s, part.end(), to);
-      if (may && fresh && node_.predictor.defers(part.end())) {
-        co_await defer(s, part.end(), to);
-        may = false;
-      }
       if (!may) break;
       ++part.count;
     }
@@ -130,22 +118,6 @@ Task<> Offers::offer(Strand& s, Written written, bool fresh) {
   }
 }
 
-// The block, whose lock is held, is offered at the next barrier exit.
-Task<> Offers::defer(Strand& s, std::uint64_t block, NodeId to) {
-  bool goes_on = !deferred_.empty() && deferred_.back().by == to;
-  if (goes_on && deferred_.back().run.end() == block + 1) co_return;  // it is added already
-  mark(Mark::kDepartureDefersOffer);
-  if (goes_on && deferred_.back().run.end() == block) {
-    ++deferred_.back().run.count;
-  } else {
-    deferred_.push_back({{block, 1}, to});
-  }
-  // A writer on another host keeps its copy of a tracked block until a notice names it. The notice
-  // is given now, so that the writer asks again when the block is offered.
-  bool far = !node_.reaches(to) && node_.entries[block].state() == BlockState::kHome;
-  if (far && node_.tracked.contains(block)) co_await tracked_homes_.untrack(s, block);
-}
-
 // Whether the home is here, and not on offer to `to`. An offer to another node is ended: that node
 // asked for more than it used, and would keep the home from the node that does use it.
 Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
@@ -156,7 +128,7 @@ Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
   if (word & kMoved) co_return false;
   if (!(word & kOffered)) co_return true;
   if (home_in(word) == to) co_return false;
-  mark(Mark::kDepartureMovesOffer);
+  mark(Mark::kExitMovesOffer);
   if (mutant(Mutant::kMovesTakenOffer)) co_return true;
   bool ended = co_await homes_.swap_word(s, node_.config.self, block, word, word & kStays);
   co_return ended;
@@ -165,7 +137,7 @@ Task<bool> Offers::can_offer(Strand& s, std::uint64_t block, NodeId to) {
 // Takes the blocks out of the view of the home's own threads. A thread that wants to write to one
 // faults, and the fault ends the offer.
 Task<> Offers::offer_part(Strand& s, BlockRange run, NodeId to) {
-  mark(node_.entries[run.first].eager() ? Mark::kDepartureOffersEager : Mark::kDepartureOffersHome);
+  mark(node_.entries[run.first].eager() ? Mark::kExitOffersEager : Mark::kExitOffersHome);
   if (!mutant(Mutant::kOfferMapped)) co_await s.perform(Zap{run});
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     bool tracked = node_.tracked.contains(b) && node_.entries[b].state() == BlockState::kHome;
@@ -173,8 +145,8 @@ Task<> Offers::offer_part(Strand& s, BlockRange run, NodeId to) {
     // What was written since the last release cannot be found any more. And a copy on another host
     // that relies on notices would never ask for the block.
     bool far = tracked && !node_.reaches(to);
-    if (far) mark(Mark::kDepartureGivesNotice);
-    if (written) mark(Mark::kDepartureOffersWritten);
+    if (far) mark(Mark::kExitGivesNotice);
+    if (written) mark(Mark::kExitOffersWritten);
     if (far || (written && !mutant(Mutant::kOfferForgetsWrites))) notices_.notice(b);
     node_.written.erase(b);
     node_.leaving.insert(b);
@@ -207,7 +179,7 @@ Task<> Offers::arm_offers(Strand& s) {
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
       std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{b}});
       if ((word & ~kStays) != (kOffered | word_for(to))) continue;
-      if (!free) mark(Mark::kDepartureEndsOffer);
+      if (!free) mark(Mark::kExitEndsOffer);
       co_await homes_.swap_word(s, node_.config.self, b, word,
                                 free ? word | kArmed : word & kStays);
     }

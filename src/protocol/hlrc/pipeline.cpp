@@ -31,7 +31,7 @@ Task<> Misses::ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64
     co_await prefetch_more(s, next, home, true, std::min(end - next.first, node_.most_of_run()),
                            under_way);
     if (next.count == 0) break;
-    mark(Mark::kFaultAsksAhead);
+    mark(Mark::kFaultPipelines);
     co_await post(next);
     pipeline.runs[pipeline.count++] = next;
     if (next.count < node_.most_of_run()) break;
@@ -47,11 +47,11 @@ Task<bool> Misses::knows_home(Strand& s, std::uint64_t block, NodeId home,
   bool named = under_way.names(block);
   NodeId directory = node_.directory(block, block - 1);
   if (named || node_.entries[block].home() != kNoNode || node_.reaches(directory)) co_return true;
-  mark(Mark::kFaultAsksOwnerAhead);
+  mark(Mark::kFaultPipelinesToOwner);
   Owner owner = co_await homes_.ask_owner(s, block, block - 1);
   under_way.same_owner = {block, owner.same};
   bool same =
-      owner.entry == home.value + 1 || (owner.entry != 0 && mutant(Mutant::kAheadTrustsOwner));
+      owner.entry == home.value + 1 || (owner.entry != 0 && mutant(Mutant::kPipelineTrustsOwner));
   if (!same) under_way.same_owner = {};
   co_return same;
 }
@@ -61,10 +61,10 @@ Task<bool> Misses::knows_home(Strand& s, std::uint64_t block, NodeId home,
 Task<> Misses::ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeline) {
   miss.movable = miss.movable && homes_.may_take();
   if (!miss.movable) co_return;
-  BlockRange next = node_.predictor.homes_ahead(miss, pipeline.runs[pipeline.count - 1].end(),
-                                                pipeline.extent_end);
+  BlockRange next = node_.predictor.homes_to_ask(miss, pipeline.runs[pipeline.count - 1].end(),
+                                                 pipeline.extent_end);
   if (next.first < miss.block || next.end() > pipeline.extent_end || next.count == 0) co_return;
-  mark(Mark::kFaultAsksForHomesAhead);
+  mark(Mark::kFaultAsksForHomesEarly);
   Event ask = AskOffer{pipeline.home, next, pipeline.wanted == Access::kRead, kNobody};
   co_await s.tell(ask);
 }
@@ -80,8 +80,8 @@ Task<> Misses::finish_pipeline(Strand& s, Pipeline& pipeline) {
     BlockRange run = pipeline.runs[i];
     Fetched got = co_await fetches_.fetch_by_message(s, run, pipeline.home, false,
                                                      {.may_take = homes_.may_take()});
-    if (got.count < run.count) mark(Mark::kFaultAheadComesShort);
-    if (!mutant(Mutant::kAheadKeepsShort)) {
+    if (got.count < run.count) mark(Mark::kPipelineComesShort);
+    if (!mutant(Mutant::kPipelineKeepsShort)) {
       co_await leave_out(s, {run.first + got.count, run.count - got.count});
       run.count = got.count;
     }
@@ -96,7 +96,7 @@ Task<> Misses::finish_pipeline(Strand& s, Pipeline& pipeline) {
 
 Task<> Misses::enter_pipelined(Strand& s, BlockRange run, const Fetched& got, Access wanted) {
   if (got.own) {
-    mark(Mark::kFaultAheadTakesHome);
+    mark(Mark::kPipelineTakesHome);
     co_await enter_homes(s, run, wanted);
   } else {
     for (std::uint64_t b = run.first; b < run.end(); ++b) {

@@ -28,7 +28,7 @@ Task<> Misses::prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh
   while (run.count < most && node_.room() >= 2 * (run.count + 1)) {
     bool bring = co_await may_prefetch(s, run.end(), home, fresh, under_way);
     if (!bring) break;
-    mark(Mark::kFaultBringsNeighbour);
+    mark(Mark::kFaultPrefetchesNeighbour);
     ++run.count;
   }
   if (run.count == had) co_return;
@@ -67,14 +67,14 @@ Task<bool> Misses::is_known_home(Strand& s, std::uint64_t block, NodeId home, bo
     NodeId directory = node_.directory(block, block - 1);
     std::uint32_t owner = 0;
     if (under_way.names(block)) {
-      mark(Mark::kFaultBringsAlike);
+      mark(Mark::kFaultKnowsOwner);
       owner = home.value + 1;
     } else if (node_.reaches(directory)) {
       Owner found = co_await s.perform(LoadOwner{directory, BlockId{block}});
       owner = found.entry;
     }
     if (owner != home.value + 1) co_return false;
-    mark(Mark::kFaultBringsNext);
+    mark(Mark::kFaultPrefetchesNext);
     entry.set_home(home, node_.entries[block - 1].movable());
     entry.copy_policy(node_.entries[block - 1]);  // of the same allocation
   }
@@ -107,7 +107,7 @@ Task<> Misses::prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& und
   if (extent <= most) co_return;  // another allocation, of which nothing is known
   home = co_await lock_unmissed(s, first, block, under_way);
   if (home == kNoNode) co_return;
-  mark(Mark::kFaultBringsBefore);
+  mark(Mark::kFaultPrefetchesBefore);
   node_.predictor.prefetched_before({first, most});
   co_await fault_elsewhere(s, first, Access::kRead, home, most, under_way);
 }

@@ -50,24 +50,24 @@ BlockRange Pushes::take_readers(std::span<const Subscribed> due,
   if (readers.size() > 1 && !crosses && !node_.predictor.pushes_by_tree(readers.size()))
     readers.resize(1);
   sort_by_cluster(clusters, self, readers);
-  if (readers.size() > 1) mark(Mark::kDepartureSpreadsNews);
+  if (readers.size() > 1) mark(Mark::kExitPushesByTree);
   return run;
 }
 
-Task<> Pushes::send_pushes(Strand& s, std::uint32_t departure,
+Task<> Pushes::send_pushes(Strand& s, std::uint32_t barrier_exit,
                            const std::vector<std::uint64_t>& with_arrival, bool stands,
                            Bytes notices) {
   if (node_.config.tunables.unused_pushes == 0) co_return;
-  subscribers_.depart(departure);
+  subscribers_.depart(barrier_exit);
   co_await s.pause();
-  std::vector<Subscribed> due = subscribers_.due(departure);
+  std::vector<Subscribed> due = subscribers_.due(barrier_exit);
   if (node_.config.nodes > 2) cut_for_links(node_.core.clusters(), node_.config.self, due);
   std::vector<NodeId> readers;
   for (std::size_t at = 0; at < due.size(); at += readers.size()) {
     BlockRange run = take_readers(std::span(due).subspan(at), readers);
     if (stands && was_sent(with_arrival, notices, run)) continue;
     bool whole = is_any_sent(with_arrival, run) || !node_.predictor.pushes_versions();
-    co_await server_.push(s, run, readers, departure, whole);
+    co_await server_.push(s, run, readers, barrier_exit, whole);
   }
   co_await s.perform(SendPushes{});
   co_await s.pause();

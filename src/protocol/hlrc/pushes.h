@@ -39,7 +39,7 @@ class Pushes {
   // the homes. Takes no lock, so nodes that wait for each other's pushes do not wait for ever.
   // stands: the reader may use what went with the arrival. If not, it has dropped that, and it is
   // pushed again.
-  Task<> send_pushes(Strand& s, std::uint32_t departure,
+  Task<> send_pushes(Strand& s, std::uint32_t barrier_exit,
                      const std::vector<std::uint64_t>& with_arrival, bool stands, Bytes notices);
   // Serves the nodes that cannot reach this node's memory.
   Server& server() { return server_; }

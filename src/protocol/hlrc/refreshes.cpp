@@ -10,15 +10,15 @@ namespace {
 class StaleCopies final : public CopiesAtAcquire {
  public:
   using IsCopy = bool (*)(const BlockEntry&);
-  StaleCopies(const NodeState& node, const SubscribedRuns& runs, std::uint32_t departure)
-      : node_(node), runs_(runs), departure_(departure) {}
+  StaleCopies(const NodeState& node, const SubscribedRuns& runs, std::uint32_t barrier_exit)
+      : node_(node), runs_(runs), barrier_exit_(barrier_exit) {}
 
   bool is_copy(std::uint64_t block) const override { return is_copy(node_.entries[block]); }
   NodeId home(std::uint64_t block) const override { return node_.entries[block].home(); }
   bool is_reached(std::uint64_t block) const override { return node_.reaches(home(block)); }
   bool is_pushed(std::uint64_t block) const override {
-    return departure_ != 0 && !is_reached(block) &&
-           runs_.covers(home(block), {block, 1}, departure_);
+    return barrier_exit_ != 0 && !is_reached(block) &&
+           runs_.covers(home(block), {block, 1}, barrier_exit_);
   }
   static bool is_copy(const BlockEntry& entry) {
     BlockState state = entry.settled_state();
@@ -29,7 +29,7 @@ class StaleCopies final : public CopiesAtAcquire {
  private:
   const NodeState& node_;
   const SubscribedRuns& runs_;
-  std::uint32_t departure_;
+  std::uint32_t barrier_exit_;
 };
 
 }  // namespace
@@ -38,11 +38,11 @@ class StaleCopies final : public CopiesAtAcquire {
 // finds one here shows that it is used, and costs no message. The comparison with the twins finds
 // what the zapped entries knew of writes.
 Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
-  bool looks = node_.scans() && !mutant(Mutant::kHideForgetsWrites);
+  bool looks = node_.scans() && !mutant(Mutant::kProbeForgetsWrites);
   for (BlockRange part{run.first, 0}; part.first < run.end(); part = {part.end() + 1, 0}) {
     while (part.end() < run.end() && node_.predictor.probes(part.end())) ++part.count;
     if (part.count == 0) continue;
-    mark(Mark::kAcquireHidesCopy);
+    mark(Mark::kAcquireUnmapsProbe);
     co_await s.perform(Zap{part});
     for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
       co_await flushes_.flush_changes(s, b, true, false);
@@ -50,7 +50,7 @@ Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
   co_await flushes_.await_flush(s);
 }
 
-Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at) {
+Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, AcquirePoint at) {
   BlockRange same_policy{run.first, 0};  // all of one propagation policy
   while (run.count > 0) {
     Propagation wants = node_.entries[run.first].propagation();
@@ -76,7 +76,7 @@ Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, Departure at)
 
 // Plans what happens to the first blocks of the run, all of one propagation policy. Only copies
 // whose home is known are refreshed.
-AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure at) const {
+AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, AcquirePoint at) const {
   StaleCopies copies(node_, subscriptions_.runs(), at.number);
   AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
   if (wants == Propagation::kAdaptive)
@@ -92,7 +92,7 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, Departure
 // Locks the first blocks of the range that can be refreshed together: copies of one home, all or
 // none of them in one push, and all or none of them with the grant. So a copy that is missing in
 // between leads to no further subscription: a block of two subscriptions is sent twice.
-Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure at) {
+Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, AcquirePoint at) {
   BlockRange run{within.first, 0};
   NodeId home = node_.entries[run.first].home();
   Sent sent = subscriptions_.sent_with(run.first, home, at);
@@ -103,7 +103,7 @@ Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure a
     std::uint64_t block = run.end();
     if (node_.entries[block].home() != home) break;
     if (subscriptions_.sent_with(block, home, at) != sent) break;
-    if (!mutant(Mutant::kRenewUnlocked)) co_await node_.lock_block(s, block);
+    if (!mutant(Mutant::kRefreshUnlocked)) co_await node_.lock_block(s, block);
     ++run.count;
   }
   if (!pushes) co_return run;
@@ -115,14 +115,14 @@ Task<BlockRange> Refreshes::hold_stale(Strand& s, BlockRange within, Departure a
 // Unlocks all but the first `count` blocks of a run that was locked to be refreshed.
 Task<> Refreshes::unlock_rest(Strand& s, BlockRange run, std::uint64_t count) {
   for (std::uint64_t b = run.first + count; b < run.end(); ++b)
-    if (!mutant(Mutant::kRenewUnlocked))
+    if (!mutant(Mutant::kRefreshUnlocked))
       co_await node_.unlock_block(s, b, node_.entries[b].state());
 }
 
 // As a fetch (fetches.h), but the copies stay in the view, and this node's threads go on reading
 // and writing them. Result: the first blocks of the run, which were refreshed; the others are
 // unchanged.
-Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
+Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, AcquirePoint at) {
   NodeId home = node_.entries[run.first].home();
   TERRANE_CHECK(home != kNoNode, "what is renewed is a copy");
   for (std::uint64_t b = run.first; b < run.end(); ++b) node_.leases.insert(b);
@@ -154,10 +154,10 @@ Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, Departure at) {
   bool adaptive = node_.is_adaptive(run.first);
   if (adaptive) node_.predictor.refreshed(run, at.is_of_barrier());
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    if (!node_.leases.contains(b)) mark(Mark::kAcquireRenewsTracked);
+    if (!node_.leases.contains(b)) mark(Mark::kAcquireRefreshesTracked);
     if (node_.entries[b].propagation() == Propagation::kUpdate) mark(Mark::kAcquireUpdates);
-    if (!at.is_of_barrier()) mark(Mark::kLockRenews);
-    if (mutant(Mutant::kRenewTrusts)) node_.leases.erase(b);
+    if (!at.is_of_barrier()) mark(Mark::kLockRefreshes);
+    if (mutant(Mutant::kRefreshTrusts)) node_.leases.erase(b);
     subscriptions_.note_version(versions, b, b - run.first, got);
     node_.recent.insert(b);
   }
@@ -173,8 +173,8 @@ void Refreshes::note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange r
     wanted.push_back({.block = b, .home = home.value});
 }
 
-Task<Fetched> Refreshes::fetch_stale(Strand& s, BlockRange run, NodeId home, Departure at) {
-  mark(node_.reaches(home) ? Mark::kAcquireRenews : Mark::kAcquireRenewsByMessage);
+Task<Fetched> Refreshes::fetch_stale(Strand& s, BlockRange run, NodeId home, AcquirePoint at) {
+  mark(node_.reaches(home) ? Mark::kAcquireRefreshes : Mark::kAcquireRefreshesByMessage);
   bool again = at.number != 0 && !subscriptions_.runs().covers(home, run, at.number + 1);
   if (again && node_.is_adaptive(run.first)) again = node_.predictor.subscribe_refreshed(run);
   Fetched got = co_await fetches_.fetch(s, run, home, true, again ? run.count : 0);
@@ -191,8 +191,8 @@ Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (same >> (b - run.first) & 1) continue;
     bool twinned = node_.scans() || node_.entries[b].state() == BlockState::kWritten;
-    if (twinned) mark(Mark::kAcquireRenewsMerging);
-    if (mutant(Mutant::kRenewOverwrites)) twinned = false;
+    if (twinned) mark(Mark::kAcquireRefreshesMerging);
+    if (mutant(Mutant::kRefreshOverwrites)) twinned = false;
     bool unused = node_.is_adaptive(b) && node_.predictor.is_unused(b);
     co_await s.perform(
         Merge{.block = BlockId{b}, .slot = b - run.first, .merges = twinned, .unused = unused});

@@ -31,16 +31,16 @@ class Refreshes {
   // Drops the copies of the run or refreshes them in their place. A refresh saves the zap and the
   // fault. At a barrier exit it also saves an interruption of the home in the middle of its work,
   // because the home waits in the same barrier.
-  Task<> refresh_or_invalidate(Strand& s, BlockRange run, Departure at);
+  Task<> refresh_or_invalidate(Strand& s, BlockRange run, AcquirePoint at);
 
  private:
   Task<> unmap_probes(Strand& s, BlockRange run);
-  AcquirePlan plan_acquire(BlockRange run, Propagation wants, Departure at) const;
-  Task<BlockRange> hold_stale(Strand& s, BlockRange within, Departure at);
+  AcquirePlan plan_acquire(BlockRange run, Propagation wants, AcquirePoint at) const;
+  Task<BlockRange> hold_stale(Strand& s, BlockRange within, AcquirePoint at);
   Task<> unlock_rest(Strand& s, BlockRange run, std::uint64_t count);
-  Task<BlockRange> refresh(Strand& s, BlockRange run, Departure at);
+  Task<BlockRange> refresh(Strand& s, BlockRange run, AcquirePoint at);
   static void note_wanted(std::vector<wire::WantedBlock>& wanted, BlockRange run, NodeId home);
-  Task<Fetched> fetch_stale(Strand& s, BlockRange run, NodeId home, Departure at);
+  Task<Fetched> fetch_stale(Strand& s, BlockRange run, NodeId home, AcquirePoint at);
   Task<> merge(Strand& s, BlockRange run, std::uint64_t same);
 
   NodeState& node_;

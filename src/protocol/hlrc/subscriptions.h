@@ -31,7 +31,7 @@ class Subscriptions {
   // had asked at that moment. If this node flushed or acquired after it arrived at the barrier, the
   // bytes may be older than what its threads know. Then, or if the home says so, it has to ask the
   // home (count 0).
-  Task<Fetched> take_push(Strand& s, BlockRange run, NodeId home, Departure at,
+  Task<Fetched> take_push(Strand& s, BlockRange run, NodeId home, AcquirePoint at,
                           std::vector<std::uint32_t>& versions);
   // After a refresh: the copy has the version of the push now, or none.
   void note_version(const std::vector<std::uint32_t>& versions, std::uint64_t block,
@@ -45,9 +45,9 @@ class Subscriptions {
   // region after it asked for the lock, or arrived, the answer may be older than what its threads
   // know. An arrival may lack what this node wrote since the barrier exit before. Then the home
   // pushes the block as well: both nodes see that in the notices of the exit.
-  Sent sent_with(std::uint64_t block, NodeId home, Departure at) const;
+  Sent sent_with(std::uint64_t block, NodeId home, AcquirePoint at) const;
   // Copies the run's blocks in the grant, or in the arrival, to the staging buffer.
-  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, Departure at,
+  Task<Fetched> take_granted(Strand& s, BlockRange run, NodeId home, AcquirePoint at,
                              std::vector<std::uint32_t>& versions);
   SubscribedRuns& runs() { return runs_; }
   const SubscribedRuns& runs() const { return runs_; }

@@ -7,8 +7,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
   BlockHistory& past = past_.of(miss.block);
-  past.brought = 1;
-  past.on_trial = false;
+  past.prefetched = 1;
+  past.on_probation = false;
   if (sequential_.streams().goes_on(miss.block)) sequential_.prove(miss.block);
   MissPlan plan{.homes = home_requests_.count(miss, sequential_.streams())};
   if (!miss.prefetches) return plan;
@@ -28,33 +28,34 @@ MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
 SubscriptionPlan AdaptivePredictor::subscribe(BlockRange missed) {
   SubscriptionPlan plan;
   if (past_.tunables.unused_pushes == 0) return plan;
-  plan.predicted = first_miss_.predicts(missed.count) && !refresh_.becomes_hot(missed.first, false);
+  plan.predicted =
+      first_miss_.predicts(missed.count) && !refresh_.becomes_refreshed(missed.first, false);
   while (plan.blocks < missed.count &&
-         refresh_.becomes_hot(missed.first + plan.blocks, plan.predicted))
+         refresh_.becomes_refreshed(missed.first + plan.blocks, plan.predicted))
     ++plan.blocks;
   return plan;
 }
 
 void AdaptivePredictor::prefetched_before(BlockRange before) {
   backward_.note(before);
-  past_.of(before.first).brought = 1;
-  past_.of(before.first).on_trial = past_.on(Heuristic::kProbation);
+  past_.of(before.first).prefetched = 1;
+  past_.of(before.first).on_probation = past_.on(Heuristic::kProbation);
 }
 
 std::uint64_t AdaptivePredictor::shown(std::uint64_t block) {
   if (!probe_.is_unmapped(block)) return 1;
-  mark(Mark::kFaultProvesHidden);
+  mark(Mark::kFaultShowsProbe);
   BlockHistory& past = past_.of(block);
-  if (!past_.is_hot(past)) first_miss_.gain(2);
+  if (!past_.is_refreshed(past)) first_miss_.gain(2);
   probe_.show(block);
-  past.brought = 1;
+  past.prefetched = 1;
   return probe_.count(block, past_.tunables.max_run);
 }
 
 void AdaptivePredictor::shown_too(std::uint64_t block) {
   BlockHistory& past = past_.of(block);
   probe_.show(block);
-  past.brought = static_cast<std::uint8_t>(past.brought + 1);
+  past.prefetched = static_cast<std::uint8_t>(past.prefetched + 1);
 }
 
 void AdaptivePredictor::home_came(std::uint64_t block) {

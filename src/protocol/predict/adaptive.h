@@ -3,7 +3,7 @@
 #include "protocol/predict/first_miss.h"
 #include "protocol/predict/home_offers.h"
 #include "protocol/predict/home_requests.h"
-#include "protocol/predict/meetings.h"
+#include "protocol/predict/memory_barriers.h"
 #include "protocol/predict/past.h"
 #include "protocol/predict/predictor.h"
 #include "protocol/predict/prefetch.h"
@@ -35,8 +35,8 @@ class AdaptivePredictor final : public Predictor {
   PipelinePlan pipeline(const Miss& miss, BlockRange run, std::uint64_t extent) override {
     return pipeline_.plan(run, extent, miss.far, sequential_, sequential_.streams());
   }
-  BlockRange homes_ahead(const Miss& miss, std::uint64_t reached,
-                         std::uint64_t extent_end) override {
+  BlockRange homes_to_ask(const Miss& miss, std::uint64_t reached,
+                          std::uint64_t extent_end) override {
     return home_requests_.next(miss, reached, extent_end, sequential_.streams());
   }
   SubscriptionPlan subscribe(BlockRange missed) override;
@@ -69,7 +69,7 @@ class AdaptivePredictor final : public Predictor {
   }
   void dropped(BlockRange run, bool barrier) override { refresh_.dropped(run, barrier); }
   bool subscribe_refreshed(BlockRange run) override {
-    return past_.tunables.unused_pushes != 0 && !past_.of(run.first).on_trial;
+    return past_.tunables.unused_pushes != 0 && !past_.of(run.first).on_probation;
   }
   bool keeps_subscription(BlockRange run, bool predicted) override {
     return !predicted || first_miss_.keeps(run);
@@ -101,7 +101,6 @@ class AdaptivePredictor final : public Predictor {
   void lock_reused(LockId lock) override { lock_releases_.reused(lock); }
 
   bool offers(std::uint64_t block, NodeId) override { return home_offers_.offers(block); }
-  bool defers(std::uint64_t block) override { return home_offers_.defers(block); }
   bool gives(std::uint64_t block, bool reads, bool moved) override {
     return home_offers_.gives(reads, moved) && home_offers_.offers(block);
   }
@@ -115,11 +114,11 @@ class AdaptivePredictor final : public Predictor {
   void home_gone(std::uint64_t block) override { home_offers_.gone(block); }
   void home_came(std::uint64_t block) override;
 
-  bool meets(BarrierId id) override { return meetings_.tries(id); }
-  bool meets_with_leases(std::uint64_t blocks) override {
-    return meetings_.may_hold_leases(blocks);
+  bool tries_in_memory(BarrierId id) override { return memory_barriers_.tries(id); }
+  bool holds_memory_barrier_with_leases(std::uint64_t blocks) override {
+    return memory_barriers_.may_hold_leases(blocks);
   }
-  void met(BarrierId id, bool held) override { meetings_.met(id, held); }
+  void memory_barrier_ended(BarrierId id, bool held) override { memory_barriers_.ended(id, held); }
   bool pushes_by_tree(std::uint64_t readers) override {
     return readers >= kTogether && past_.on(Heuristic::kPushTree);
   }
@@ -146,7 +145,7 @@ class AdaptivePredictor final : public Predictor {
   SilentWrites silent_writes_{past_};
   OpenCopies open_copies_{past_};
   HomeOffers home_offers_{past_};
-  Meetings meetings_{past_};
+  MemoryBarriers memory_barriers_{past_};
   LockReleases lock_releases_{past_};
   LockTurns lock_turns_{past_};
 };

@@ -155,7 +155,7 @@ TEST_F(AdaptivePredictorTest, WithoutTheHeuristicNothingIsPrefetched) {
   for (std::uint64_t block = 10; block < 20; ++block) EXPECT_EQ(take(block), 1u);
 }
 
-TEST_F(AdaptivePredictorTest, TwoMissesOnEndMakeACopyHot) {
+TEST_F(AdaptivePredictorTest, ACopyMissedTwiceOnEndIsRefreshed) {
   AllCopies copies;
   take(5);
   EXPECT_FALSE(predictor_.at_acquire({5, 1}, true, copies).refresh);
@@ -170,12 +170,10 @@ TEST_F(AdaptivePredictorTest, AFreedRegionLeavesNoHistory) {
   predictor_.home_came(7);
   predictor_.offer_ended(7);
   EXPECT_FALSE(predictor_.offers(7, NodeId{1}));
-  EXPECT_TRUE(predictor_.defers(7));
   take(6);
   predictor_.forget(7);
   predictor_.region_freed({0, 16});
   EXPECT_TRUE(predictor_.offers(7, NodeId{1}));
-  EXPECT_FALSE(predictor_.defers(7));
   EXPECT_EQ(take(7), 1u) << "the stream ended with its region";
 }
 
@@ -241,10 +239,10 @@ TEST_F(AdaptivePredictorTest, HomesAreOfferedInEveryRoundWhereNothingIsKnown) {
 
 TEST_F(AdaptivePredictorTest, ARoundThatIsNotHeldIsNotTriedAtOnce) {
   BarrierId id{3};
-  EXPECT_TRUE(predictor_.meets(id));
-  predictor_.met(id, false);
-  EXPECT_FALSE(predictor_.meets(id));
-  EXPECT_TRUE(predictor_.meets(id));
+  EXPECT_TRUE(predictor_.tries_in_memory(id));
+  predictor_.memory_barrier_ended(id, false);
+  EXPECT_FALSE(predictor_.tries_in_memory(id));
+  EXPECT_TRUE(predictor_.tries_in_memory(id));
 }
 
 TEST_F(AdaptivePredictorTest, ALockWhoseTokenLeavesIsReleasedAtOnce) {
@@ -292,13 +290,13 @@ TEST_F(AdaptivePredictorTest, AWrittenTrackedBlockKeepsTheOthersTracked) {
   }
 }
 
-TEST_F(AdaptivePredictorTest, AFewLeasesMeetInMemoryAndNowAndThenByMessages) {
+TEST_F(AdaptivePredictorTest, AFewLeasesArriveInMemoryAndNowAndThenByMessages) {
   int held = 0;
-  for (int i = 0; i < 160; ++i) held += predictor_.meets_with_leases(4) ? 1 : 0;
+  for (int i = 0; i < 160; ++i) held += predictor_.holds_memory_barrier_with_leases(4) ? 1 : 0;
   EXPECT_EQ(held, 150);
-  EXPECT_FALSE(predictor_.meets_with_leases(5));
-  switch_off(Heuristic::kMeetWithLeases);
-  EXPECT_FALSE(predictor_.meets_with_leases(1));
+  EXPECT_FALSE(predictor_.holds_memory_barrier_with_leases(5));
+  switch_off(Heuristic::kMemoryBarrierWithLeases);
+  EXPECT_FALSE(predictor_.holds_memory_barrier_with_leases(1));
 }
 
 TEST(PredictionTest, IsReadFromItsText) {

@@ -28,21 +28,21 @@ class Guess {
 // alone, and reset as a whole when the block's region is freed.
 struct BlockHistory {
   // At a node that has or had a copy:
-  Guess<std::uint32_t> round;   // the latest round in which it was missed or refreshed
-  Guess<std::uint8_t> missed;   // rounds in a row in which it was missed, or its use was shown
-  Guess<std::uint8_t> renewed;  // refreshes since its use was last seen
+  Guess<std::uint32_t> round;     // the latest round in which it was missed or refreshed
+  Guess<std::uint8_t> missed;     // rounds in a row in which it was missed, or its use was shown
+  Guess<std::uint8_t> refreshes;  // refreshes since its use was last seen
   // Prefetches since its own last miss, counted from 1; 0: it never was here.
-  Guess<std::uint8_t> brought;
+  Guess<std::uint8_t> prefetched;
   // On probation: a stream prefetched it, and no use of it has been seen since.
-  Guess<bool> on_trial;
+  Guess<bool> on_probation;
   // The number of acquires of locks (Past::locks()) when one of them dropped it; 0 after a miss.
   Guess<std::uint16_t> dropped;
   // How often in a row it was missed soon after such a drop.
   Guess<std::uint8_t> missed_after_locks;
   // Releases in a row that found it written.
-  Guess<std::uint8_t> written_on_end;
+  Guess<std::uint8_t> written_in_a_row;
   // Releases in a row that found it unchanged while it was kept open.
-  Guess<std::uint8_t> same_on_end;
+  Guess<std::uint8_t> same_in_a_row;
   // Writes of the values that were there: how many more releases give no notice of them.
   Guess<std::uint16_t> silent_skip;
   Guess<std::uint8_t> silent;  // how many notices of such writes were given

@@ -32,7 +32,7 @@ class FirstMiss {
     std::uint64_t seen = lately_.load(std::memory_order_relaxed);
     bool many = seen >> 32 == past_.round() && (seen & 0xffffffff) > past_.tunables.few_misses;
     if (many) {
-      mark(Mark::kAcquireForeseesNothing);
+      mark(Mark::kAcquirePredictsNothing);
       return false;
     }
     budget_.fetch_sub(static_cast<std::int32_t>(run.count));

@@ -10,39 +10,38 @@ namespace terrane::protocol {
 
 // All heuristics, by their names in --predict (docs/design/prediction.md).
 enum class Heuristic : std::uint8_t {
-  kNeighbours,       // a miss prefetches the copies behind it that were here before
-  kSequential,       // misses in order prefetch the blocks that follow
-  kRunLength,        // a first miss prefetches as many blocks as recent streams had
-  kBackward,         // misses in descending order prefetch the blocks before
-  kPipeline,         // long streams have several requests under way
-  kProbation,        // blocks that a stream prefetched are soon dropped if not used
-  kClaimBehind,      // first writes in order claim homes behind or before them
-  kRefresh,          // copies that are missed round after round are refreshed at barriers
-  kLockRefresh,      // ... and at acquires of locks
-  kProbe,            // a refreshed copy is unmapped now and then, to show its use
-  kShowMany,         // ... each time, if many are refreshed
-  kSubscribe,        // homes push the blocks that are refreshed
-  kFirstMiss,        // a first miss subscribes, if few pages are missed
-  kPushTree,         // a push to many readers goes along a tree
-  kPushVersion,      // an unchanged block is pushed by its version
-  kWithArrival,      // in a job of two nodes, pushes go with arrivals
-  kWithGrant,        // a grant carries the blocks that the last acquire fetched
-  kTrackBackOff,     // blocks written each time they are tracked are tracked seldom
-  kUntrackIdle,      // a few tracked blocks that no node writes go back to leases
-  kTellUnchanged,    // writes of the values that were there give notice
-  kOffer,            // homes are offered to their only writer
-  kOfferLater,       // ... one barrier later, if threads of the home ended offers
-  kOfferBackOff,     // ... and seldom, if they ended those as well
-  kOfferEndsRun,     // ... and a fault that ends one offer ends those behind it
-  kAskHomesToWrite,  // writers in order ask for homes
-  kAskHomesToRead,   // readers in order ask for homes
-  kMeet,             // barriers without notices are held in memory
-  kMeetWithLeases,   // ... also if a node has a few leases
-  kMeetBackOff,      // ... but seldom, if that fails
-  kLookFirst,        // one call looks at many runs before they are scanned
-  kLazyRelease,      // a lock is released when its token leaves
-  kExtendTurn,       // a lock that a node takes time after time stays there for some turns
-  kKeepOpen,         // copies written under locks are compared instead of protected
+  kNeighbours,               // a miss prefetches the copies behind it that were here before
+  kSequential,               // misses in order prefetch the blocks that follow
+  kRunLength,                // a first miss prefetches as many blocks as recent streams had
+  kBackward,                 // misses in descending order prefetch the blocks before
+  kPipeline,                 // long streams have several requests under way
+  kProbation,                // blocks that a stream prefetched are soon dropped if not used
+  kClaimBehind,              // first writes in order claim homes behind or before them
+  kRefresh,                  // copies that are missed round after round are refreshed at barriers
+  kLockRefresh,              // ... and at acquires of locks
+  kProbe,                    // a refreshed copy is unmapped now and then, to show its use
+  kShowMany,                 // ... each time, if many are refreshed
+  kSubscribe,                // homes push the blocks that are refreshed
+  kFirstMiss,                // a first miss subscribes, if few pages are missed
+  kPushTree,                 // a push to many readers goes along a tree
+  kPushVersion,              // an unchanged block is pushed by its version
+  kWithArrival,              // in a job of two nodes, pushes go with arrivals
+  kWithGrant,                // a grant carries the blocks that the last acquire fetched
+  kTrackBackOff,             // blocks written each time they are tracked are tracked seldom
+  kUntrackIdle,              // a few tracked blocks that no node writes go back to leases
+  kTellUnchanged,            // writes of the values that were there give notice
+  kOffer,                    // homes are offered to their only writer
+  kOfferBackOff,             // ... and ever more seldom, if threads of the home end the offers
+  kOfferEndsRun,             // ... and a fault that ends one offer ends those behind it
+  kAskHomesToWrite,          // writers in order ask for homes
+  kAskHomesToRead,           // readers in order ask for homes
+  kMemoryBarrier,            // barriers without notices are held in memory
+  kMemoryBarrierWithLeases,  // ... also if a node has a few leases
+  kMemoryBarrierBackOff,     // ... but seldom, if that fails
+  kLookFirst,                // one call looks at many runs before they are scanned
+  kLazyRelease,              // a lock is released when its token leaves
+  kExtendTurn,               // a lock that a node takes time after time stays there for some turns
+  kKeepOpen,                 // copies written under locks are compared instead of protected
   kCount,
 };
 

@@ -22,26 +22,20 @@ class HomeOffers {
     bool came_lately = left != 0 && left <= past_.tunables.rounds_at_home;
     if (!came_lately && past.offer_skip == 0) return true;
     if (past.offer_skip > 0) past.offer_skip = static_cast<std::uint8_t>(past.offer_skip - 1);
-    mark(Mark::kDepartureKeepsHome);
+    mark(Mark::kExitKeepsHome);
     return false;
-  }
-  // If a thread of this node ended an offer, the offer came at the wrong time: a consumer here
-  // reads the block after the barrier, before the producer asks for it again. Then the next offer
-  // is made one barrier exit later.
-  bool defers(std::uint64_t block) const {
-    return past_.of(block).offers_ended > 0 && past_.on(Heuristic::kOfferLater);
   }
   // A home is given on request only once: a block that moves time after time is left to the offers
   // at barriers. Readers are given none once threads of this node needed too many such homes again.
   bool gives(bool reads, bool moved) const {
     if (moved) return false;
     if (!reads) return true;
-    bool keeps = regretted_.load(std::memory_order_relaxed) >= past_.tunables.most_regretted;
+    bool keeps = reclaimed_.load(std::memory_order_relaxed) >= past_.tunables.most_reclaimed;
     if (keeps) mark(Mark::kAskedAndKeeps);
     return !keeps;
   }
   void gave(std::uint64_t block) { past_.of(block).given = true; }
-  // If a deferred offer was ended as well, the home's threads use the block between two writes of
+  // If threads of this node end one offer after the other, they use the block between two writes of
   // the other node. Then offers are made more and more seldom.
   void ended(std::uint64_t block) {
     gone(block);
@@ -54,7 +48,7 @@ class HomeOffers {
     BlockHistory& past = past_.of(block);
     if (!past.given) return;
     past.given = false;
-    regretted_.fetch_add(1, std::memory_order_relaxed);
+    reclaimed_.fetch_add(1, std::memory_order_relaxed);
   }
   // The home came here. Its former home may still give notice of earlier writes.
   void came(std::uint64_t block) {
@@ -65,11 +59,11 @@ class HomeOffers {
     past.stays_until = past_.round() + past_.tunables.rounds_at_home;
   }
   // A region was freed: other allocations may be used in another way, so the count begins anew.
-  void forget() { regretted_.store(0, std::memory_order_relaxed); }
+  void forget() { reclaimed_.store(0, std::memory_order_relaxed); }
 
  private:
   Past& past_;
-  std::atomic<std::uint32_t> regretted_{
+  std::atomic<std::uint32_t> reclaimed_{
       0};  // reclaimed homes: given to readers, then needed again by threads of this node
 };
 

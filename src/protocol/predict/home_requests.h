@@ -36,7 +36,7 @@ class HomeRequests {
                   Streams& streams) const {
     const Tunables& t = past_.tunables;
     std::uint64_t asked = streams.asked(miss.block);
-    std::uint64_t near = 2 * std::uint64_t{t.runs_ahead + 1} * t.max_run;
+    std::uint64_t near = 2 * std::uint64_t{t.runs_pipelined + 1} * t.max_run;
     bool asks = miss.movable && asked > miss.block && asked < reached + near && asked < extent_end;
     if (!asks) return {};
     BlockRange next{asked, std::min<std::uint64_t>(t.most_asked, extent_end - asked)};

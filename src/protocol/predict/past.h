@@ -41,16 +41,19 @@ class Past {
 
   // Rounds since the block was missed or refreshed.
   std::uint32_t since(const BlockHistory& past) const { return round() - past.round; }
-  bool is_hot(const BlockHistory& past) const { return past.missed >= tunables.hot_after; }
+  bool is_refreshed(const BlockHistory& past) const {
+    return past.missed >= tunables.refresh_after;
+  }
 
   // How many refreshes in a row a copy gets until a fault has to show its use: few if the copy
   // never was missed by itself, more if it was missed time after time.
-  std::uint32_t most_renewed(const BlockHistory& past) const {
-    std::uint32_t most = tunables.most_renewed;
-    std::uint32_t again = past.missed > tunables.hot_after ? past.missed - tunables.hot_after : 0;
-    if (past.on_trial) return std::min(most, tunables.trial << std::min(again, 8u));
-    bool seldom = !is_hot(past) && past.missed_after_locks < tunables.hot_after;
-    if (seldom) return std::min(most, tunables.foreseen);
+  std::uint32_t most_refreshes(const BlockHistory& past) const {
+    std::uint32_t most = tunables.most_refreshes;
+    std::uint32_t again =
+        past.missed > tunables.refresh_after ? past.missed - tunables.refresh_after : 0;
+    if (past.on_probation) return std::min(most, tunables.probation << std::min(again, 8u));
+    bool seldom = !is_refreshed(past) && past.missed_after_locks < tunables.refresh_after;
+    if (seldom) return std::min(most, tunables.predicted_refreshes);
     if (refreshes_many()) return 1;
     return std::min(most << std::min(again, tunables.most_doubled), 255u);
   }

@@ -96,8 +96,8 @@ class Predictor {
   }
   // The blocks whose homes this node asks for now; no thread waits for the answer. `reached`: the
   // end of the pipelined requests. `extent_end`: the end of the allocation.
-  virtual BlockRange homes_ahead(const Miss&, std::uint64_t /*reached*/,
-                                 std::uint64_t /*extent_end*/) {
+  virtual BlockRange homes_to_ask(const Miss&, std::uint64_t /*reached*/,
+                                  std::uint64_t /*extent_end*/) {
     return {};
   }
   // How many of the missed blocks this node subscribes to with its request.
@@ -183,8 +183,6 @@ class Predictor {
 
   // At the home, at a barrier exit: `to` alone wrote the block. Whether it is offered to that node.
   virtual bool offers(std::uint64_t /*block*/, NodeId /*to*/) { return true; }
-  // If so: whether only at the next barrier exit.
-  virtual bool defers(std::uint64_t /*block*/) { return false; }
   // At the home: a node asks for the block's home. Whether it is offered to that node. reads: the
   // node only reads so far; moved: the home has moved before.
   virtual bool gives(std::uint64_t /*block*/, bool /*reads*/, bool /*moved*/) { return false; }
@@ -204,12 +202,12 @@ class Predictor {
 
   // Whether this round is tried in memory. Each node asks once a round. If answers differ, the
   // nodes that try withdraw after a while.
-  virtual bool meets(BarrierId) { return false; }
+  virtual bool tries_in_memory(BarrierId) { return false; }
   // A node with so many leases comes to such a round: whether it may be held. The leases die or are
   // refreshed after it. Only a round by messages lets the homes see which of them are wanted.
-  virtual bool meets_with_leases(std::uint64_t /*blocks*/) { return false; }
+  virtual bool holds_memory_barrier_with_leases(std::uint64_t /*blocks*/) { return false; }
   // Whether a round that was tried was held in memory.
-  virtual void met(BarrierId, bool /*held*/) {}
+  virtual void memory_barrier_ended(BarrierId, bool /*held*/) {}
   // Whether a push to so many readers goes along a tree.
   virtual bool pushes_by_tree(std::uint64_t /*readers*/) { return false; }
   // Whether blocks that have not changed since the last push are sent as their version alone.

@@ -15,9 +15,9 @@ std::uint64_t Neighbours::count(std::uint64_t block, std::uint64_t most) const {
 bool Neighbours::note(std::uint64_t block) {
   BlockHistory& past = past_.of(block);
   bool before = was_here(past);
-  if (!before) past.on_trial = past_.on(Heuristic::kProbation);
-  past.brought = before ? static_cast<std::uint8_t>(past.brought + 1) : std::uint8_t{1};
-  return past.on_trial;
+  if (!before) past.on_probation = past_.on(Heuristic::kProbation);
+  past.prefetched = before ? static_cast<std::uint8_t>(past.prefetched + 1) : std::uint8_t{1};
+  return past.on_probation;
 }
 
 std::uint64_t Sequential::may_come(std::uint64_t first, std::uint64_t most) const {
@@ -38,24 +38,24 @@ std::uint64_t Sequential::count(std::uint64_t block, bool far) const {
 void Sequential::prove(std::uint64_t block) {
   std::uint64_t first = streams_.latest_run(block);
   if (block - first < past_.tunables.max_run / 2) return;
-  for (std::uint64_t b = first; b < block; ++b) past_.of(b).on_trial = false;
+  for (std::uint64_t b = first; b < block; ++b) past_.of(b).on_probation = false;
 }
 
 // Now and then a stream begins without this prefetch, so that its misses show how long streams are.
 std::uint64_t RunLength::count() {
   const Tunables& t = past_.tunables;
-  if (on_end_ < t.alike || !past_.on(Heuristic::kRunLength)) return 1;
+  if (on_end_ < t.same_lengths || !past_.on(Heuristic::kRunLength)) return 1;
   begun_ = begun_ + 1;
   return begun_ % t.measured == 0 ? 1 : std::uint32_t(length_);
 }
 
 void RunLength::ended(Streams::Over over) {
-  bool unknown = over.used == 0 || (over.used == 1 && over.brought > 1);
+  bool unknown = over.used == 0 || (over.used == 1 && over.prefetched > 1);
   if (unknown) return;
   auto length =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(over.used, past_.tunables.max_run));
   if (length == length_) {
-    on_end_ = std::min(on_end_ + 1, past_.tunables.alike + 1);
+    on_end_ = std::min(on_end_ + 1, past_.tunables.same_lengths + 1);
   } else if (on_end_ > 0) {
     on_end_ = on_end_ - 1;
   } else {
@@ -75,15 +75,15 @@ std::uint64_t Backward::count(std::uint64_t block, const Sequential& sequential)
 PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
                             const Sequential& sequential, const Streams& streams) const {
   const Tunables& t = past_.tunables;
-  const std::uint64_t runs = far ? 1 : t.ahead_after;
+  const std::uint64_t runs = far ? 1 : t.pipeline_after;
   bool long_enough = streams.length(run.first) >= runs * t.max_run;
   if (!long_enough || !past_.on(Heuristic::kPipeline)) return {};
   std::uint64_t end = run.first + extent;
   // Blocks whose homes were not asked for are left to the next miss, which asks for them.
   if (std::uint64_t asked = streams.asked(run.first); asked > run.first) end = std::min(end, asked);
   if (end <= run.end()) return {};
-  std::uint64_t most = std::min(end - run.end(), std::uint64_t{t.runs_ahead} * t.max_run);
-  return {.requests = t.runs_ahead, .end = run.end() + sequential.may_come(run.end(), most)};
+  std::uint64_t most = std::min(end - run.end(), std::uint64_t{t.runs_pipelined} * t.max_run);
+  return {.requests = t.runs_pipelined, .end = run.end() + sequential.may_come(run.end(), most)};
 }
 
 std::uint64_t Claims::count(const Streams& streams, std::uint64_t at) const {

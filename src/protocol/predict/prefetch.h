@@ -18,11 +18,12 @@ class Neighbours {
   // Whether the block was here before, and is not left out this time.
   bool was_here(const BlockHistory& block) const {
     const Tunables& t = past_.tunables;
-    return block.brought > 0 && block.brought < (block.on_trial ? t.most_tried : t.most_brought);
+    return block.prefetched > 0 &&
+           block.prefetched < (block.on_probation ? t.most_tried : t.most_prefetched);
   }
   // Whether it was prefetched so often on probation that it needs a miss of its own.
   bool is_tried(const BlockHistory& block) const {
-    return block.on_trial && block.brought >= past_.tunables.most_tried;
+    return block.on_probation && block.prefetched >= past_.tunables.most_tried;
   }
   // How many blocks from this one on are fetched with a miss, up to `most`.
   std::uint64_t count(std::uint64_t block, std::uint64_t most) const;

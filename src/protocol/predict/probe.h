@@ -16,25 +16,25 @@ class Probe {
   // Whether the copy, just refreshed, is unmapped now.
   bool probes(std::uint64_t block) const {
     const BlockHistory& past = past_.of(block);
-    return past_.on(Heuristic::kProbe) && !past.on_trial &&
-           past.renewed == past_.most_renewed(past);
+    return past_.on(Heuristic::kProbe) && !past.on_probation &&
+           past.refreshes == past_.most_refreshes(past);
   }
   // Whether the copy was unmapped, and its use has not been shown since.
   bool is_unmapped(std::uint64_t block) const {
     const BlockHistory& past = past_.of(block);
-    return !past.on_trial && past.renewed >= past_.most_renewed(past);
+    return !past.on_probation && past.refreshes >= past_.most_refreshes(past);
   }
   // Before a refresh: whether the copy was unmapped at the last refresh, and no thread has used it
   // since.
   bool is_unused(std::uint64_t block) const {
-    return past_.on(Heuristic::kProbe) && past_.of(block).renewed > 0 && is_unmapped(block);
+    return past_.on(Heuristic::kProbe) && past_.of(block).refreshes > 0 && is_unmapped(block);
   }
   // A fault found the copy. Its lock is held.
   void show(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
     const Tunables& t = past_.tunables;
-    past.renewed = 0;
-    if (past_.is_hot(past) && past.missed < t.hot_after + t.most_doubled)
+    past.refreshes = 0;
+    if (past_.is_refreshed(past) && past.missed < t.refresh_after + t.most_doubled)
       past.missed = static_cast<std::uint8_t>(past.missed + 1);
   }
   // How many copies from this one on return to the view together. A copy may return in this way as
@@ -43,7 +43,7 @@ class Probe {
     std::uint64_t count = 1;
     most = std::min(most, past_.blocks() - block);
     while (count < most && is_unmapped(block + count) &&
-           past_.of(block + count).brought < past_.tunables.most_brought)
+           past_.of(block + count).prefetched < past_.tunables.most_prefetched)
       ++count;
     return count;
   }

@@ -12,11 +12,11 @@ void Refresh::missed(std::uint64_t block) {
   if (since > t.apart || past.missed == 0) {
     past.missed = 1;
   } else if (since != 0 && past.missed < 255) {
-    if (past.renewed >= past_.most_renewed(past)) mark(Mark::kAcquireProvesRenewal);
+    if (past.refreshes >= past_.most_refreshes(past)) mark(Mark::kAcquireProvesRefresh);
     past.missed = static_cast<std::uint8_t>(past.missed + 1);
   }
   past.round = past_.round();
-  past.renewed = past_.is_hot(past) ? 0 : 1;  // 0: it has been shown to be used
+  past.refreshes = past_.is_refreshed(past) ? 0 : 1;  // 0: it has been shown to be used
   if (past.dropped == 0) return;
   auto locks = static_cast<std::uint16_t>(past_.locks() - past.dropped);
   if (locks > t.apart) past.missed_after_locks = 0;
@@ -25,55 +25,56 @@ void Refresh::missed(std::uint64_t block) {
   past.dropped = 0;
 }
 
-bool Refresh::becomes_hot(std::uint64_t block, bool predicted) const {
+bool Refresh::becomes_refreshed(std::uint64_t block, bool predicted) const {
   const Tunables& t = past_.tunables;
   const BlockHistory& past = past_.of(block);
-  if (past.on_trial || !past_.on(Heuristic::kRefresh)) return false;
+  if (past.on_probation || !past_.on(Heuristic::kRefresh)) return false;
   std::uint32_t since = past_.since(past);
-  if (since > t.apart || past.missed == 0) return t.hot_after <= 1 || predicted;
-  return past.missed + (since != 0 ? 1 : 0) >= t.hot_after;
+  if (since > t.apart || past.missed == 0) return t.refresh_after <= 1 || predicted;
+  return past.missed + (since != 0 ? 1 : 0) >= t.refresh_after;
 }
 
 void Refresh::shown_by_neighbour(std::uint64_t block) {
   BlockHistory& past = past_.of(block);
-  bool hot = past_.is_hot(past) && past_.since(past) <= past_.tunables.apart;
-  if (past.renewed == 0 || (!hot && past.renewed < past_.most_renewed(past))) return;
+  bool refreshed_lately = past_.is_refreshed(past) && past_.since(past) <= past_.tunables.apart;
+  if (past.refreshes == 0 || (!refreshed_lately && past.refreshes < past_.most_refreshes(past)))
+    return;
   mark(Mark::kFaultProvesNeighbour);
-  past.renewed = 0;
+  past.refreshes = 0;
   past.round = past_.round();
 }
 
 // Whether the copy is refreshed: at barriers if it was needed up to this round, else if it was
 // missed after acquires of locks. A copy that is pushed is refreshed however long ago it was
 // needed: its bytes are here.
-bool Refresh::is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const {
+bool Refresh::is_refreshed(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const {
   const Tunables& t = past_.tunables;
   const BlockHistory& past = past_.of(block);
   if (!barrier)
-    return past.missed_after_locks >= t.hot_after && past_.on(Heuristic::kLockRefresh) &&
+    return past.missed_after_locks >= t.refresh_after && past_.on(Heuristic::kLockRefresh) &&
            copies.is_copy(block);
   if (past.missed == 0 || !past_.on(Heuristic::kRefresh) || !copies.is_copy(block)) return false;
-  if (past_.is_hot(past) && past_.since(past) < t.apart) return true;
+  if (past_.is_refreshed(past) && past_.since(past) < t.apart) return true;
   return copies.is_pushed(block);
 }
 
 // Whether the copy has to be dropped. One on probation is dropped so that a miss shows that it is
 // used. Others were unmapped for that some rounds before, and no thread has used them.
 bool Refresh::is_due(const BlockHistory& past) const {
-  std::uint32_t apart = past.on_trial || past_.refreshes_many() ? 0 : past_.tunables.apart;
-  return past.renewed >= past_.most_renewed(past) + apart;
+  std::uint32_t apart = past.on_probation || past_.refreshes_many() ? 0 : past_.tunables.apart;
+  return past.refreshes >= past_.most_refreshes(past) + apart;
 }
 
 // Whether the block would be refreshed without its neighbours, and was never missed by itself: then
 // one page, which perhaps no thread needs, would need its own message.
 bool Refresh::is_left_over(std::uint64_t block, BlockRange run,
                            const CopiesAtAcquire& copies) const {
-  if (!past_.of(block).on_trial || copies.is_reached(block)) return false;
+  if (!past_.of(block).on_probation || copies.is_reached(block)) return false;
   auto goes_on = [&](std::uint64_t b) {
-    return is_hot(b, true, copies) && copies.home(b) == copies.home(block);
+    return is_refreshed(b, true, copies) && copies.home(b) == copies.home(block);
   };
   if (block + 1 < run.end() && goes_on(block + 1)) return false;
-  return block == run.first || !past_.of(block - 1).on_trial || !goes_on(block - 1);
+  return block == run.first || !past_.of(block - 1).on_probation || !goes_on(block - 1);
 }
 
 // How many of the first blocks are dropped. With a copy that is due, the refreshed copies behind it
@@ -83,7 +84,7 @@ std::uint64_t Refresh::count_dropped(BlockRange run, bool barrier,
                                      const CopiesAtAcquire& copies) const {
   std::uint64_t group_end = 0;
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    if (!is_hot(b, barrier, copies)) {
+    if (!is_refreshed(b, barrier, copies)) {
       group_end = 0;
     } else if (b >= group_end || copies.home(b) != copies.home(b - 1)) {
       bool left_over = barrier && is_left_over(b, run, copies);
@@ -98,11 +99,11 @@ std::uint64_t Refresh::count_dropped(BlockRange run, bool barrier,
 AcquirePlan Refresh::plan(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const {
   std::uint64_t drops = count_dropped(run, barrier, copies);
   if (drops > 0) return {.blocks = drops};
-  bool on_trial = past_.of(run.first).on_trial;
+  bool on_probation = past_.of(run.first).on_probation;
   std::uint64_t most = std::min<std::uint64_t>(run.count, past_.tunables.max_run);
   std::uint64_t count = 1;
-  while (count < most && is_hot(run.first + count, barrier, copies) &&
-         past_.of(run.first + count).on_trial == on_trial)
+  while (count < most && is_refreshed(run.first + count, barrier, copies) &&
+         past_.of(run.first + count).on_probation == on_probation)
     ++count;
   return {.blocks = count, .refresh = true};
 }
@@ -112,7 +113,7 @@ AcquirePlan Refresh::plan(BlockRange run, bool barrier, const CopiesAtAcquire& c
 void Refresh::dropped(BlockRange run, bool barrier) {
   if (barrier) {
     for (std::uint64_t b = run.first; b < run.end() && past_.refreshes_many(); ++b)
-      if (past_.is_hot(past_.of(b))) past_.of(b).missed = 0;
+      if (past_.is_refreshed(past_.of(b))) past_.of(b).missed = 0;
     return;
   }
   std::uint16_t locks = past_.locks();
@@ -123,16 +124,16 @@ void Refresh::dropped(BlockRange run, bool barrier) {
 // Copies that are refreshed together, one of which was missed lately, have shown their use
 // together.
 void Refresh::show_together(BlockRange run) {
-  if (past_.of(run.first).on_trial) return;
+  if (past_.of(run.first).on_probation) return;
   std::uint8_t least = 255;
   for (std::uint64_t b = run.first; b < run.end(); ++b)
-    least = std::min<std::uint8_t>(least, past_.of(b).renewed);
+    least = std::min<std::uint8_t>(least, past_.of(b).refreshes);
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockHistory& past = past_.of(b);
-    if (past.renewed == least || past.brought >= past_.tunables.most_brought) continue;
+    if (past.refreshes == least || past.prefetched >= past_.tunables.most_prefetched) continue;
     mark(Mark::kAcquireProvesNeighbour);
-    past.renewed = least;
-    past.brought = static_cast<std::uint8_t>(past.brought + 1);
+    past.refreshes = least;
+    past.prefetched = static_cast<std::uint8_t>(past.prefetched + 1);
   }
 }
 
@@ -142,11 +143,11 @@ void Refresh::refreshed(BlockRange run, bool barrier) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     BlockHistory& past = past_.of(b);
     if (barrier) past.round = past_.round() + 1;
-    if (past.missed > 0 && !past_.is_hot(past)) {
-      mark(past.renewed > 0 ? Mark::kAcquireRenewsForeseen : Mark::kAcquireProvesForeseen);
-      if (past.renewed == 0) past.missed = past_.tunables.hot_after;
+    if (past.missed > 0 && !past_.is_refreshed(past)) {
+      mark(past.refreshes > 0 ? Mark::kAcquireRefreshesPredicted : Mark::kAcquireProvesPredicted);
+      if (past.refreshes == 0) past.missed = past_.tunables.refresh_after;
     }
-    if (past.renewed < 255) past.renewed = static_cast<std::uint8_t>(past.renewed + 1);
+    if (past.refreshes < 255) past.refreshes = static_cast<std::uint8_t>(past.refreshes + 1);
   }
 }
 

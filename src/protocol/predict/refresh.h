@@ -16,7 +16,7 @@ class Refresh {
   void missed(std::uint64_t block);
   // Whether the block is refreshed at barriers after a miss in this round. predicted: a first miss
   // is enough.
-  bool becomes_hot(std::uint64_t block, bool predicted) const;
+  bool becomes_refreshed(std::uint64_t block, bool predicted) const;
   // A miss of a neighbour prefetches the block, which is not on probation. Blocks that were
   // refreshed and dropped together have shown their use together. Else each block of a run would be
   // missed by itself, one in each round.
@@ -27,7 +27,7 @@ class Refresh {
   void refreshed(BlockRange run, bool barrier);
 
  private:
-  bool is_hot(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const;
+  bool is_refreshed(std::uint64_t block, bool barrier, const CopiesAtAcquire& copies) const;
   bool is_due(const BlockHistory& past) const;
   bool is_left_over(std::uint64_t block, BlockRange run, const CopiesAtAcquire& copies) const;
   std::uint64_t count_dropped(BlockRange run, bool barrier, const CopiesAtAcquire& copies) const;

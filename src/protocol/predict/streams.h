@@ -51,8 +51,8 @@ class Streams {
   }
   // A stream that was replaced by a new one.
   struct Over {
-    std::uint64_t used = 0;     // blocks from its first one to its latest miss; 0: no stream
-    std::uint64_t brought = 0;  // blocks that its first miss fetched
+    std::uint64_t used = 0;        // blocks from its first one to its latest miss; 0: no stream
+    std::uint64_t prefetched = 0;  // blocks that its first miss fetched
   };
   // A miss of `block` fetched everything up to `end`; 0: no stream continues there, because another
   // allocation begins. Result: if this begins a stream, the one that it replaces.
@@ -66,9 +66,9 @@ class Streams {
     std::size_t slot = oldest_.fetch_add(1, std::memory_order_relaxed) % kStreams;
     std::uint64_t first = first_[slot].load(std::memory_order_relaxed);
     std::uint64_t latest = run_[slot].load(std::memory_order_relaxed);
-    std::uint64_t brought = brought_[slot].load(std::memory_order_relaxed);
-    Over over{brought != 0 && first <= latest ? latest + 1 - first : 0, brought};
-    brought_[slot].store(end > block ? end - block : 0, std::memory_order_relaxed);
+    std::uint64_t prefetched = prefetched_[slot].load(std::memory_order_relaxed);
+    Over over{prefetched != 0 && first <= latest ? latest + 1 - first : 0, prefetched};
+    prefetched_[slot].store(end > block ? end - block : 0, std::memory_order_relaxed);
     first_[slot].store(block, std::memory_order_relaxed);
     run_[slot].store(block, std::memory_order_relaxed);
     asked_[slot].store(0, std::memory_order_relaxed);
@@ -99,7 +99,7 @@ class Streams {
   std::atomic<std::uint64_t> next_[kStreams];
   std::atomic<std::uint64_t> run_[kStreams] = {};
   std::atomic<std::uint64_t> asked_[kStreams] = {};
-  std::atomic<std::uint64_t> brought_[kStreams] = {};
+  std::atomic<std::uint64_t> prefetched_[kStreams] = {};
   std::atomic<std::size_t> oldest_{0};
 };
 

@@ -23,7 +23,7 @@ TEST(StreamsTest, AStreamIsAsLongAsAllOfItsRuns) {
   EXPECT_EQ(streams.length(117), 0u) << "it has gone on from there";
 }
 
-TEST(StreamsTest, TheLatestRunIsWhatTheLatestMissBrought) {
+TEST(StreamsTest, TheLatestRunIsWhatTheLatestMissFetched) {
   Streams streams;
   streams.note(100, 101);
   streams.note(101, 117);
@@ -88,10 +88,10 @@ TEST(StreamsTest, AStreamThatIsForgottenTellsHowLongItWas) {
     EXPECT_EQ(streams.note(1000 * i, 1000 * i + 16).used, 0u) << "a place was free";
   Streams::Over over = streams.note(9000, 9004);
   EXPECT_EQ(over.used, 4u) << "from 100 to the miss of 103";
-  EXPECT_EQ(over.brought, 1u);
+  EXPECT_EQ(over.prefetched, 1u);
   over = streams.note(9100, 9101);
   EXPECT_EQ(over.used, 1u);
-  EXPECT_EQ(over.brought, 16u) << "by the first miss of 1000";
+  EXPECT_EQ(over.prefetched, 16u) << "by the first miss of 1000";
 }
 
 }  // namespace

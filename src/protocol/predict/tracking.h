@@ -105,23 +105,23 @@ class OpenCopies {
 
   bool keeps_open(std::uint64_t block) const {
     return past_.on(Heuristic::kKeepOpen) &&
-           past_.of(block).written_on_end >= past_.tunables.open_after;
+           past_.of(block).written_in_a_row >= past_.tunables.open_after;
   }
   void compared(std::uint64_t block, bool written) {
     BlockHistory& past = past_.of(block);
-    bool open = past.written_on_end >= past_.tunables.open_after;
+    bool open = past.written_in_a_row >= past_.tunables.open_after;
     if (written) {
-      if (!open) past.written_on_end = static_cast<std::uint8_t>(past.written_on_end + 1);
-      past.same_on_end = 0;
-    } else if (!open || past.same_on_end + 1 >= past_.tunables.close_after) {
+      if (!open) past.written_in_a_row = static_cast<std::uint8_t>(past.written_in_a_row + 1);
+      past.same_in_a_row = 0;
+    } else if (!open || past.same_in_a_row + 1 >= past_.tunables.close_after) {
       forget(block);
     } else {
-      past.same_on_end = static_cast<std::uint8_t>(past.same_on_end + 1);
+      past.same_in_a_row = static_cast<std::uint8_t>(past.same_in_a_row + 1);
     }
   }
   void forget(std::uint64_t block) {
-    past_.of(block).written_on_end = 0;
-    past_.of(block).same_on_end = 0;
+    past_.of(block).written_in_a_row = 0;
+    past_.of(block).same_in_a_row = 0;
   }
 
  private:

@@ -19,14 +19,14 @@ struct Tunables {
   std::uint32_t claim_runs = 4;
   // Pipelined requests behind the first one: round trips that are hidden, against pages that no
   // thread reads; 0 to 3. A fourth request gained nothing over tcp (decision 0020).
-  std::uint32_t runs_ahead = 3;
+  std::uint32_t runs_pipelined = 3;
   // Full requests in order until further ones are pipelined: certainty, against the start of a long
   // read; 1 to 32. 128 pages in order never were a coincidence in bench/pages.
-  std::uint32_t ahead_after = 8;
+  std::uint32_t pipeline_after = 8;
   // Streams of one length in a row until the first miss of the next one prefetches all of it: one
   // miss each, against pages that no thread reads; 1 to 8. A row of a tile of a transposition is no
   // coincidence.
-  std::uint32_t alike = 2;
+  std::uint32_t same_lengths = 2;
   // Then one in so many streams begins without that, and shows by its misses how long streams are:
   // two or three more misses, against a length that is wrong for longer; 4 to 64.
   std::uint32_t measured = 16;
@@ -35,36 +35,36 @@ struct Tunables {
   std::uint32_t falls_after = 2;
   // Prefetches in a row without a miss of its own, + 1, until a page is left out once: one miss,
   // against a page that is sent in vain; 2 to 64. With 16, these misses are 1/16 of the prefetches.
-  std::uint8_t most_brought = 16;
-  // The same for a page on probation: 2 to most_brought. With 4, the pages behind a boundary row
+  std::uint8_t most_prefetched = 16;
+  // The same for a page on probation: 2 to most_prefetched. With 4, the pages behind a boundary row
   // are not fetched any more after the fourth iteration.
   std::uint8_t most_tried = 4;
 
   // ---- copies that are refreshed
   // Misses in a row until a copy is refreshed at acquires: one fault each, against pages that are
   // sent in vain; 1 to 4. Two misses in a row are no coincidence in any row of bench/pages.
-  std::uint8_t hot_after = 2;
+  std::uint8_t refresh_after = 2;
   // Rounds between two misses that still count as in a row: programs with two grids read each in
   // every other round; 1 to 3.
   std::uint32_t apart = 2;
   // Refreshes in a row until a fault has to show that the copy is used: a fault (4 us), against
   // pages that no thread reads; 7 to 255. At 63 the fault costs less than 2 % of the refreshes.
-  std::uint8_t most_renewed = 63;
+  std::uint8_t most_refreshes = 63;
   // Refreshes in one round, in runs of a full request, from which on each of them has to show its
   // use: a fault for a run (0.2 us a page), against refreshes in vain (1 us a page); 64 to 4096. In
   // shorter runs the faults cost more: a quarter of LU by rows.
   std::uint64_t many_refreshed = 256;
-  // How often most_renewed doubles, once for each fault that showed the use: 0 to 2, bounded by its
-  // 8 bits.
+  // How often most_refreshes doubles, once for each fault that showed the use: 0 to 2, bounded by
+  // its 8 bits.
   std::uint32_t most_doubled = 2;
   // Refreshes of a page on probation until it is dropped; doubles each time that the page is missed
   // again: 1 to 15. Three iterations show whether a program uses the page again.
-  std::uint32_t trial = 3;
+  std::uint32_t probation = 3;
 
   // ---- subscriptions
   // Refreshes of a copy that was missed once, until a fault has to show its use: 2 to 15. Found
   // together with few_misses (decision 0024).
-  std::uint32_t foreseen = 4;
+  std::uint32_t predicted_refreshes = 4;
   // Pages missed in a round up to which a first miss subscribes: the second miss, which comes while
   // the home computes, against pushes in vain; 0 to 64. A boundary row has 1 to 16 pages.
   std::uint32_t few_misses = 16;
@@ -105,7 +105,7 @@ struct Tunables {
   // reader's part; 16 to 1024; 0: readers do not ask. Found with the LU rows (decision 0019).
   std::uint64_t reads_ask = 64;
   // Reclaimed homes, of those given to readers, until readers are given no more: 1 to 64.
-  std::uint32_t most_regretted = 8;
+  std::uint32_t most_reclaimed = 8;
 
   // ---- barriers and locks
   // Rounds that go by messages after an in-memory round that was not held: 0 to 255. Their number
@@ -113,7 +113,7 @@ struct Tunables {
   std::uint32_t most_unmet = 64;
   // Leases of a node up to which an in-memory barrier is held: a refresh of each (0.3 us) in each
   // round, against messages (3 us); 0 to 16.
-  std::uint64_t meets_leases = 4;
+  std::uint64_t memory_barrier_leases = 4;
   // One in so many such rounds goes by messages, so that leases that no node writes are tracked; 4
   // to 256.
   std::uint32_t tells_wanted = 16;

@@ -64,7 +64,7 @@ void cut_for_links(const Clusters& clusters, NodeId self, std::vector<Subscribed
     left = left.subspan(together.size());
     bool cut = !is_one_run(together) && share_a_link(clusters, self, readers_of(together));
     if (cut) {
-      mark(Mark::kDepartureCutsRuns);
+      mark(Mark::kExitCutsRuns);
       append_parts(together, parts);
     } else {
       parts.insert(parts.end(), together.begin(), together.end());

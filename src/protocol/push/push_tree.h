@@ -28,7 +28,7 @@ inline Branch branch_of(std::span<const NodeId> readers, std::size_t branches, s
   std::size_t first = readers.size() * index / branches;
   std::size_t end = readers.size() * (index + 1) / branches;
   std::span<const NodeId> others = readers.subspan(first + 1, end - first - 1);
-  if (mutant(Mutant::kNewsForgetReader) && !others.empty())
+  if (mutant(Mutant::kPushForgetsReader) && !others.empty())
     others = others.first(others.size() - 1);
   return {readers[first], others};
 }

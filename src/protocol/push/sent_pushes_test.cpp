@@ -13,15 +13,15 @@ class SentPushesTest : public testing::Test {
  protected:
   // Each call is at a new barrier exit.
   SentPushes::Sent send(std::uint64_t block, const std::string& bytes, bool whole = false) {
-    return send_at(++departure_, block, bytes, whole);
+    return send_at(++barrier_exit_, block, bytes, whole);
   }
-  SentPushes::Sent send_at(std::uint32_t departure, std::uint64_t block, const std::string& bytes,
-                           bool whole = false) {
-    return sent_.send(block, reinterpret_cast<const std::byte*>(bytes.data()), departure, whole);
+  SentPushes::Sent send_at(std::uint32_t barrier_exit, std::uint64_t block,
+                           const std::string& bytes, bool whole = false) {
+    return sent_.send(block, reinterpret_cast<const std::byte*>(bytes.data()), barrier_exit, whole);
   }
 
   SentPushes sent_{kBytes, 3};
-  std::uint32_t departure_ = 0;
+  std::uint32_t barrier_exit_ = 0;
 };
 
 TEST_F(SentPushesTest, WhatIsStillTheSameGoesByTheNumberThatItCameBy) {
@@ -58,7 +58,7 @@ TEST_F(SentPushesTest, WhoAskedOrHasNotKeptWhatWasSentIsSentAllOfIt) {
 }
 
 // If runs overlap, a reader may use either.
-TEST_F(SentPushesTest, EachRunOfADepartureHasTheBytes) {
+TEST_F(SentPushesTest, EachRunOfAnExitHasTheBytes) {
   send(7, "abcd");
   send(7, "abcd");
   SentPushes::Sent one = send_at(10, 7, "abce");

@@ -266,7 +266,7 @@ const PushBox::Push* PushBox::find(NodeId from, std::uint64_t block, std::uint32
     if (latest_ >= list_.size()) latest_ = 0;
     const Push& push = list_[latest_];
     if (push.from == from && contains(push.run, {block, 1}) &&
-        (push.number == number || mutant(Mutant::kNewsOfAnyDeparture)))
+        (push.number == number || mutant(Mutant::kPushOfAnyExit)))
       return &push;
   }
   return nullptr;

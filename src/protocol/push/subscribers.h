@@ -200,7 +200,7 @@ class PushBox {
     std::uint32_t version_of(std::uint64_t block) const { return versions[block - run.first]; }
     // Of a block that is not `same`.
     const std::byte* bytes_of(std::uint64_t block, std::uint64_t block_bytes) const {
-      std::uint64_t at = mutant(Mutant::kNewsOfOtherBlocks) ? 0 : block - run.first;
+      std::uint64_t at = mutant(Mutant::kPushOfOtherBlocks) ? 0 : block - run.first;
       int left_out = std::popcount(same & ((1u << at) - 1));
       return bytes.data() + (at - static_cast<std::uint64_t>(left_out)) * block_bytes;
     }

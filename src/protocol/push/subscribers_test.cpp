@@ -20,7 +20,7 @@ class SubscribedRunsTest : public testing::Test {
   using Ended = std::vector<SubscribedRuns::Ended>;
 };
 
-TEST_F(SubscribedRunsTest, CoverEveryPartOfARunThatWasPromised) {
+TEST_F(SubscribedRunsTest, CoverEveryPartOfARun) {
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 11));
   EXPECT_TRUE(expected.covers(kHome, {106, 10}, 15));
   EXPECT_TRUE(expected.covers(kHome, {100, 5}, 12));
@@ -31,7 +31,7 @@ TEST_F(SubscribedRunsTest, CoverEveryPartOfARunThatWasPromised) {
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, 1'000'000));
 }
 
-TEST_F(SubscribedRunsTest, CutARunWhereAPromiseBeginsOrEnds) {
+TEST_F(SubscribedRunsTest, CutARunWhereASubscriptionBeginsOrEnds) {
   EXPECT_EQ(expected.sent_together(kHome, {106, 16}, 12), 10u);
   EXPECT_EQ(expected.sent_together(kHome, {95, 16}, 12), 5u);
   EXPECT_EQ(expected.sent_together(kHome, {116, 16}, 12), 16u);
@@ -45,7 +45,7 @@ TEST_F(SubscribedRunsTest, LetWhatIsAskedForTakeInWholeRunsAlone) {
   EXPECT_EQ(expected.sent_together(kHome, {95, 20}, 12), 5u);
 }
 
-TEST_F(SubscribedRunsTest, EndRunsWithinTheOneThatIsPromised) {
+TEST_F(SubscribedRunsTest, EndRunsWithinTheSubscribedOne) {
   expected.note(kHome, {116, 4}, kAfter);
   expected.note(kOther, {100, 16}, kAfter);
   expected.note(kHome, {98, 18}, 12);  // from exit 13 on
@@ -57,7 +57,7 @@ TEST_F(SubscribedRunsTest, EndRunsWithinTheOneThatIsPromised) {
   EXPECT_TRUE(expected.covers(kOther, {100, 16}, 15));
 }
 
-TEST_F(SubscribedRunsTest, EndWhereNoUseIsMadeOfThemForSomeDepartures) {
+TEST_F(SubscribedRunsTest, EndAfterSomeUnusedExits) {
   expected.note(kOther, {100, 16}, kAfter);
   std::uint32_t number = kAfter;
   expected.depart(number);  // nothing was due yet
@@ -90,7 +90,7 @@ TEST_F(SubscribedRunsTest, ForgetWhatAHomeCannotSendAnyMoreAndLetItKnow) {
   EXPECT_EQ(expected.take_ended(), Ended{});
 }
 
-TEST_F(SubscribedRunsTest, EndWithARunWhatIsPromisedWithinIt) {
+TEST_F(SubscribedRunsTest, EndWithARunTheSubscriptionsWithinIt) {
   expected.note(kHome, {120, 4}, kAfter);
   expected.note(kHome, {122, 2}, kAfter);  // perhaps before the longer one, which has ended it then
   EXPECT_FALSE(expected.ends(kHome, {122, 2}));
@@ -111,73 +111,73 @@ TEST_F(SubscribedRunsTest, KeepALongerRunWhereAPartOfItIsRefused) {
 }
 
 TEST(MissSubscriptionsTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
-  MissSubscriptions promises;
-  auto first = promises.reserve();
-  auto second = promises.reserve();
+  MissSubscriptions subscribers;
+  auto first = subscribers.reserve();
+  auto second = subscribers.reserve();
   ASSERT_TRUE(first && second);
-  EXPECT_FALSE(promises.take());
-  promises.fill(*second, {.home = kHome, .run = {7, 2}, .after = kAfter, .predicted = true});
-  auto made = promises.take();
+  EXPECT_FALSE(subscribers.take());
+  subscribers.fill(*second, {.home = kHome, .run = {7, 2}, .after = kAfter, .predicted = true});
+  auto made = subscribers.take();
   ASSERT_TRUE(made);
   EXPECT_EQ(made->home, kHome);
   EXPECT_EQ(made->run, BlockRange({7, 2}));
   EXPECT_EQ(made->after, kAfter);
   EXPECT_TRUE(made->predicted);
   EXPECT_TRUE(made->stands);
-  EXPECT_FALSE(promises.take());
-  promises.ending(true);
-  EXPECT_FALSE(promises.reserve());
-  promises.ending(false);
-  promises.fill(*first, {.home = kHome, .run = {7, 2}, .after = kAfter});
-  made = promises.take();
+  EXPECT_FALSE(subscribers.take());
+  subscribers.ending(true);
+  EXPECT_FALSE(subscribers.reserve());
+  subscribers.ending(false);
+  subscribers.fill(*first, {.home = kHome, .run = {7, 2}, .after = kAfter});
+  made = subscribers.take();
   ASSERT_TRUE(made);
   EXPECT_FALSE(made->stands);
 }
 
 TEST(MissSubscriptionsTest, AreNoMoreThanThereArePlaces) {
-  MissSubscriptions promises;
+  MissSubscriptions subscribers;
   std::size_t places = 0;
-  while (promises.reserve()) ++places;
+  while (subscribers.reserve()) ++places;
   EXPECT_GE(places, 16u);
-  promises.release(places / 2);
-  EXPECT_EQ(promises.reserve(), places / 2);
+  subscribers.release(places / 2);
+  EXPECT_EQ(subscribers.reserve(), places / 2);
 }
 
 class SubscribersTest : public testing::Test {
  protected:
   // What is due at the barrier exit, and to which reader.
-  std::vector<Subscribed> due(std::uint32_t number) { return promises.due(number); }
+  std::vector<Subscribed> due(std::uint32_t number) { return subscribers.due(number); }
   void depart(std::uint32_t number) {
-    promises.depart(number);
-    promises.keep();
+    subscribers.depart(number);
+    subscribers.keep();
   }
   using Due = std::vector<Subscribed>;
 
-  Subscribers promises{true, kNodes};
+  Subscribers subscribers{true, kNodes};
 };
 
-TEST_F(SubscribersTest, AreDueFromTheNextDepartureOnUntilTheirReaderEndsThem) {
+TEST_F(SubscribersTest, AreDueFromTheNextExitOnUntilTheirReaderEndsThem) {
   depart(1);
-  EXPECT_EQ(promises.make(kOther, {100, 16}), 1u + 1);
-  EXPECT_EQ(promises.make(kHome, {100, 16}), 1u + 1);
+  EXPECT_EQ(subscribers.make(kOther, {100, 16}), 1u + 1);
+  EXPECT_EQ(subscribers.make(kHome, {100, 16}), 1u + 1);
   EXPECT_EQ(due(2).size(), 2u);
   EXPECT_EQ(due(1'000'000).size(), 2u);
-  promises.end(kOther, {100, 15});  // another run
-  promises.end(kHome, {100, 16});
+  subscribers.end(kOther, {100, 15});  // another run
+  subscribers.end(kHome, {100, 16});
   EXPECT_EQ(due(2), (Due{{{100, 16}, kOther}}));
   depart(2);
-  EXPECT_EQ(promises.make(kHome, {100, 16}), 2u + 1);
+  EXPECT_EQ(subscribers.make(kHome, {100, 16}), 2u + 1);
   EXPECT_EQ(due(3).size(), 2u);
 }
 
 TEST_F(SubscribersTest, ALongerRunEndsThoseWithinIt) {
   depart(1);
-  promises.make(kOther, {100, 2});
-  promises.make(kOther, {102, 2});
-  promises.make(kOther, {104, 4});
-  promises.make(kHome, {100, 2});
+  subscribers.make(kOther, {100, 2});
+  subscribers.make(kOther, {102, 2});
+  subscribers.make(kOther, {104, 4});
+  subscribers.make(kHome, {100, 2});
   depart(2);
-  EXPECT_EQ(promises.make(kOther, {100, 5}), 2u + 1);
+  EXPECT_EQ(subscribers.make(kOther, {100, 5}), 2u + 1);
   // Barrier exit 2 may still be under way.
   EXPECT_EQ(due(2).size(), 5u);
   EXPECT_EQ(due(3), (Due{{{100, 2}, kHome}, {{100, 5}, kOther}, {{104, 4}, kOther}}));
@@ -185,8 +185,8 @@ TEST_F(SubscribersTest, ALongerRunEndsThoseWithinIt) {
 
 TEST_F(SubscribersTest, AreDueByBlockAndByReader) {
   for (std::uint32_t reader : {9, 5, 7}) {
-    promises.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
-    promises.make(NodeId{reader}, {100, 2});
+    subscribers.make(NodeId{reader}, {200, reader == 7 ? 2u : 1u});
+    subscribers.make(NodeId{reader}, {100, 2});
   }
   EXPECT_EQ(due(1), (Due{{{100, 2}, NodeId{5}},
                          {{100, 2}, NodeId{7}},
@@ -194,14 +194,14 @@ TEST_F(SubscribersTest, AreDueByBlockAndByReader) {
                          {{200, 1}, NodeId{5}},
                          {{200, 1}, NodeId{9}},
                          {{200, 2}, NodeId{7}}}));
-  EXPECT_EQ(promises.due_next().size(), 6u);
+  EXPECT_EQ(subscribers.due_next().size(), 6u);
 }
 
 TEST_F(SubscribersTest, AreMadeToAllNodesForSomeRuns) {
   std::size_t made = 0;
   for (std::uint32_t run = 0; run < 2 * kRunsSubscribed; ++run)
     for (std::uint32_t reader = 0; reader < kNodes; ++reader)
-      made += promises.make(NodeId{reader}, {100 + run, 1}) != 0;
+      made += subscribers.make(NodeId{reader}, {100 + run, 1}) != 0;
   EXPECT_GE(made, kRunsSubscribed * kNodes);
   EXPECT_LT(made, 2 * kRunsSubscribed * kNodes);
   Due all = due(1);
@@ -210,10 +210,10 @@ TEST_F(SubscribersTest, AreMadeToAllNodesForSomeRuns) {
     EXPECT_EQ(all[i].run.first, 100 + i / kNodes);
     EXPECT_EQ(all[i].reader.value, i % kNodes);
   }
-  EXPECT_EQ(promises.make(kOther, {500, 1}), 0u);
-  promises.end(kOther, {100, 1});
+  EXPECT_EQ(subscribers.make(kOther, {500, 1}), 0u);
+  subscribers.end(kOther, {100, 1});
   depart(1);
-  EXPECT_NE(promises.make(kOther, {500, 1}), 0u) << "what is over is free again";
+  EXPECT_NE(subscribers.make(kOther, {500, 1}), 0u) << "what is over is free again";
   EXPECT_EQ(due(2).size(), made);
 }
 

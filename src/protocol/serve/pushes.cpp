@@ -89,13 +89,13 @@ Task<bool> Server::take_push(Strand& s, NodeId from, Bytes message) {
   bool good = true;
   while (good && !rest.empty()) {
     good = take_push_part(rest, config_.block_bytes, part) && is_sound(part);
-    if (part.head.gone != 0 && mutant(Mutant::kNewsGoneUntold)) continue;
+    if (part.head.gone != 0 && mutant(Mutant::kPushGoneUnreported)) continue;
     if (good) co_await spread(s, part);
   }
   co_await s.perform(SendPushes{});
   while (good && !message.empty()) {
     good = take_push_part(message, config_.block_bytes, part);
-    if (mutant(Mutant::kNewsOfWhoPassedThem)) part.head.home = from.value;
+    if (mutant(Mutant::kPushOfPassingNode)) part.head.home = from.value;
     if (good) good = co_await s.perform(KeepPush{&part});
   }
   co_return good;

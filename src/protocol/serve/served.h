@@ -49,18 +49,18 @@ inline FetchAnswer answer_fetch(std::uint32_t word, NodeId reader, bool follows,
 // Whether the block stayed here between two loads of its word.
 inline bool stayed_here(std::uint32_t before, std::uint32_t now) {
   if (mutant(Mutant::kReadOnce) || mutant(Mutant::kServeFormerHome)) return true;
-  if (mutant(Mutant::kNewsOfFormerHome)) return true;
+  if (mutant(Mutant::kPushOfFormerHome)) return true;
   return !(now & kMoved) && (now & kTimes) == (before & kTimes);
 }
 
 // For a block that is pushed: if it has moved, or one of the readers may take its home, the readers
 // have to ask for it.
-inline FetchAnswer answer_news(std::uint32_t word, std::span<const NodeId> readers) {
-  bool gone = word & (kMoved | kComing) && !mutant(Mutant::kNewsOfFormerHome);
+inline FetchAnswer answer_push(std::uint32_t word, std::span<const NodeId> readers) {
+  bool gone = word & (kMoved | kComing) && !mutant(Mutant::kPushOfFormerHome);
   bool armed = word & kOffered && word & kArmed;
   bool own = armed && std::find(readers.begin(), readers.end(), home_in(word)) != readers.end();
   if (!gone && !own) return {FetchAnswer::What::kCopy};
-  mark(Mark::kServesNoNews);
+  mark(Mark::kServesNoPush);
   return {FetchAnswer::What::kElsewhere};
 }
 

@@ -109,7 +109,7 @@ Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& 
     std::uint32_t word = co_await load_word(s, block);
     FetchAnswer answer =
         readers.asked ? answer_fetch(word, readers.nodes[0], readers.follows, readers.may_take)
-                      : answer_news(word, readers.nodes);
+                      : answer_push(word, readers.nodes);
     // A subscription outlives its region. The word of a freed block looks like that of a home.
     bool freed = !readers.asked && !may_be_home(block);
     if (freed && !mutant(Mutant::kPushesFreed)) co_return false;

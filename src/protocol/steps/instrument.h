@@ -44,20 +44,20 @@ enum class Mark : std::uint8_t {
   kFaultFirstWriteTwins,          // detection by fault: a clean copy becomes a written one
   kFaultFetchesForWriting,
   kFaultMakesRoom,
-  kTrims,                  // memory over the limit is given back, without a wait
-  kFaultGivesUp,           // no memory for a copy
-  kFaultBringsNeighbour,   // a miss prefetches the next block
-  kFaultBringsNext,        // the prefetched block has an owner that had to be looked up
-  kFaultBringsAlike,       // an earlier answer names the owner of the prefetched block
-  kFaultLeavesNeighbour,   // no memory for the prefetched blocks
-  kFaultFollowsHome,       // a reader follows a moved home
-  kFaultWaitsForMove,      // a reader waits until the bytes are at the new home
-  kFaultReadsAgain,        // the home moved during the copy
-  kFaultTakesHome,         // a fault takes an offered home
-  kFaultFindsHomeGone,     // a fault at a former home
-  kFaultEndsOffer,         // a fault at the home ends the offer of its block
-  kFaultEndsOffersBehind,  // a fault at the home ends offers of blocks behind its own, too
-  kFlushAwaited,           // a thread waits for the differences that it posted
+  kTrims,                     // memory over the limit is given back, without a wait
+  kFaultGivesUp,              // no memory for a copy
+  kFaultPrefetchesNeighbour,  // a miss prefetches the next block
+  kFaultPrefetchesNext,       // the prefetched block has an owner that had to be looked up
+  kFaultKnowsOwner,           // an earlier answer names the owner of the prefetched block
+  kFaultLeavesNeighbour,      // no memory for the prefetched blocks
+  kFaultFollowsHome,          // a reader follows a moved home
+  kFaultWaitsForMove,         // a reader waits until the bytes are at the new home
+  kFaultReadsAgain,           // the home moved during the copy
+  kFaultTakesHome,            // a fault takes an offered home
+  kFaultFindsHomeGone,        // a fault at a former home
+  kFaultEndsOffer,            // a fault at the home ends the offer of its block
+  kFaultEndsOffersBehind,     // a fault at the home ends offers of blocks behind its own, too
+  kFlushAwaited,              // a thread waits for the differences that it posted
   kFlushFollowsHome,
   kFlushWaitsForMove,
   kFlushEndsOffer,
@@ -82,56 +82,54 @@ enum class Mark : std::uint8_t {
   kAcquireDropsNoticed,
   kAcquireDropsEverything,  // a notice set has a hole
   kAcquireSkipsKnownInterval,
-  kAcquireRenews,           // a refresh; the home's memory is in reach
-  kAcquireRenewsMerging,    // a refresh merges into a copy with a twin
-  kAcquireRenewsByMessage,  // a refresh; the home is out of reach
-  kAcquireRenewsByNews,     // a refresh uses a push
-  kAcquireLeavesNews,       // a push that may be older than the copy is not used
-  kDepartureSpreadsNews,    // a push goes to several readers along a tree
-  kNewsPassedOn,            // a push is passed on to other readers
-  kNewsGonePassedOn,        // the same of a push that says that the home has no bytes
-  kNewsPassedOnByOthers,    // a node that expects no such push passes it on
-  kAcquireFindsNewsGone,    // the home has no bytes to push: it has to be asked
-  kAcquireRenewsTracked,    // a refreshed copy relies on notices
-  kAcquireProvesRenewal,    // a miss follows after the most refreshes without a use
-  kAcquireProvesNeighbour,  // a used copy shows the use of those refreshed with it
-  kAcquireDropsLeftOver,    // a copy on probation is dropped: only a miss shows its use
-  kAcquireRefusesPromise,   // a subscription of a miss is not expected
-  kAcquireHidesCopy,        // a refreshed copy becomes an unmapped probe
-  kAcquireEndsPromise,      // the reader ends a subscription
-  kAcquireForeseesNothing,  // a prediction at a first miss ends: too many misses followed
-  kAcquireRenewsForeseen,   // a refresh predicted at the first miss, no use seen yet
-  kAcquireProvesForeseen,   // a refresh predicted at the first miss, whose use was seen
-  kFaultProvesHidden,       // a fault shows that an unmapped probe is used
-  kFaultShowsNeighbour,     // a probe beside it returns to the view, too
-  kAcquireTakesHome,        // a refresh takes an offered home
-  kTakesTrackedHome,        // the new home tracks the block
-  kDepartureOffersHome,
-  kDepartureOffersEager,     // the block is of an eager region
+  kAcquireRefreshes,            // a refresh; the home's memory is in reach
+  kAcquireRefreshesMerging,     // a refresh merges into a copy with a twin
+  kAcquireRefreshesByMessage,   // a refresh; the home is out of reach
+  kAcquireRefreshesByPush,      // a refresh uses a push
+  kAcquireLeavesPush,           // a push that may be older than the copy is not used
+  kExitPushesByTree,            // a push goes to several readers along a tree
+  kPushPassedOn,                // a push is passed on to other readers
+  kPushGonePassedOn,            // the same of a push that says that the home has no bytes
+  kPushPassedOnByOthers,        // a node that expects no such push passes it on
+  kAcquireFindsPushGone,        // the home has no bytes to push: it has to be asked
+  kAcquireRefreshesTracked,     // a refreshed copy relies on notices
+  kAcquireProvesRefresh,        // a miss follows after the most refreshes without a use
+  kAcquireProvesNeighbour,      // a used copy shows the use of those refreshed with it
+  kAcquireDropsLeftOver,        // a copy on probation is dropped: only a miss shows its use
+  kAcquireRefusesSubscription,  // a subscription of a miss is not expected
+  kAcquireUnmapsProbe,          // a refreshed copy becomes an unmapped probe
+  kAcquireEndsSubscription,     // the reader ends a subscription
+  kAcquirePredictsNothing,      // a prediction at a first miss ends: too many misses followed
+  kAcquireRefreshesPredicted,   // a refresh predicted at the first miss, no use seen yet
+  kAcquireProvesPredicted,      // a refresh predicted at the first miss, whose use was seen
+  kFaultShowsProbe,             // a fault shows that an unmapped probe is used
+  kFaultShowsNeighbour,         // a probe beside it returns to the view, too
+  kAcquireTakesHome,            // a refresh takes an offered home
+  kTakesTrackedHome,            // the new home tracks the block
+  kExitOffersHome,
+  kExitOffersEager,          // the block is of an eager region
   kAskedAndOffers,           // a home offers blocks that another node asked for
   kAskedWhileReleasing,      // a home that holds the consistency lock does not offer
   kAskedAndKeeps,            // the predictor keeps a home that a reader asked for
   kFaultAsksForHomes,        // a writer asks for an offer
   kFaultAsksForHomesToRead,  // a reader asks for an offer
-  kFaultBringsBefore,        // a miss prefetches the blocks before it
-  kFaultAsksAhead,           // a pipelined request
-  kFaultAsksOwnerAhead,      // a pipelined request first looks up the owner
-  kFaultAsksForHomesAhead,   // a pipelined request for an offer
-  kFaultAheadComesShort,     // a pipelined request fetched fewer blocks
-  kFaultAheadTakesHome,      // a pipelined request takes offered homes
+  kFaultPrefetchesBefore,    // a miss prefetches the blocks before it
+  kFaultPipelines,           // a pipelined request
+  kFaultPipelinesToOwner,    // a pipelined request first looks up the owner
+  kFaultAsksForHomesEarly,   // a pipelined request for an offer
+  kPipelineComesShort,       // a pipelined request fetched fewer blocks
+  kPipelineTakesHome,        // a pipelined request takes offered homes
   kFaultCopiesRun,           // several blocks are copied at once
   kFaultCopiesPart,          // only the first of them did not move during the copy
-  kFaultIsPromised,          // a miss makes a subscription
+  kFaultSubscribes,          // a miss makes a subscription
   kAcquireKeepsSame,         // the copy is the version of the push, which has no bytes
   kAcquireAsksForSame,       // the copy is another version: the home has to be asked
   kFindsRegionFreed,         // a thread that waits for a moving home finds the region freed
-  kDepartureOffersWritten,   // a home gives notice of its writes before the offer
-  kDepartureEndsOffer,       // another thread may be storing: the offer is not armed
-  kDepartureMovesOffer,      // the block is offered to another node than before
-  kDepartureKeepsHome,       // the predictor makes no offer
-  kDepartureDefersOffer,     // an offer waits for a later barrier exit
-  kDepartureOffersLate,      // an offer that has waited is made
-  kDepartureGivesNotice,     // a tracked block is offered to a node out of reach
+  kExitOffersWritten,        // a home gives notice of its writes before the offer
+  kExitEndsOffer,            // another thread may be storing: the offer is not armed
+  kExitMovesOffer,           // the block is offered to another node than before
+  kExitKeepsHome,            // the predictor makes no offer
+  kExitGivesNotice,          // a tracked block is offered to a node out of reach
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -173,15 +171,15 @@ enum class Mark : std::uint8_t {
   kBarrierLocalWait,
   kBarrierCombines,
   kBarrierReduces,
-  kBarrierDeparts,
-  kBarrierWaitsForDeparture,  // for an earlier exit of another barrier
-  kBarrierPairNotAgreed,      // two nodes, or heads, need node 0's order of exits
-  kBarrierPairApart,          // two nodes have seen different barrier exits
-  kArrivalCarriesBlocks,      // an arrival carries blocks of its node
-  kAcquireRenewsByArrival,    // a refresh uses blocks of an arrival
-  kAcquireLeavesOverwritten,  // a notice names a block that came with an arrival
+  kBarrierExits,
+  kBarrierWaitsForExit,        // for an earlier exit of another barrier
+  kBarrierPairNotAgreed,       // two nodes, or heads, need node 0's order of exits
+  kBarrierPairApart,           // two nodes have seen different barrier exits
+  kArrivalCarriesBlocks,       // an arrival carries blocks of its node
+  kAcquireRefreshesByArrival,  // a refresh uses blocks of an arrival
+  kAcquireLeavesOverwritten,   // a notice names a block that came with an arrival
   kBarrierHeldInMemory,
-  kBarrierCalm,  // a quiet node joins an in-memory barrier
+  kBarrierQuiet,  // a quiet node joins an in-memory barrier
   kBarrierNotHeld,
   kBarrierDropsLeases,  // after an in-memory barrier
   kLogTruncated,
@@ -201,21 +199,21 @@ enum class Mark : std::uint8_t {
   kServesPassOn,           // a former home passes a difference on
   kServesSendBack,         // a difference came before the block: it goes back
   kServesEndOffer,         // a difference of a third node ends an offer
-  kServesNoNews,           // a block that has moved, or may be taken, is not pushed
+  kServesNoPush,           // a block that has moved, or may be taken, is not pushed
   kReleaseExpires,         // an eager release sends an expiry
   kReleaseWaitsForExpiry,  // an eager release waits for other expiries of its node
   kExpiryFindsCopies,
   kExpiryPassedOn,
   kAcquireUpdates,     // a refresh in a region that is updated, not invalidated
-  kLockRenews,         // a refresh at the acquire of a lock
+  kLockRefreshes,      // a refresh at the acquire of a lock
   kLockHeldBack,       // the manager holds a request back
   kLockInserts,        // a requester is put before the last one in line
   kLockInsertRefused,  // it is not
   kLockNamesBlocks,    // a request names wanted blocks
   kLockNamesTooMany,
   kGrantCarriesBlocks,
-  kLockRenewsByGrant,  // a refresh uses blocks of a grant
-  kLockLeavesGranted,  // blocks of a grant that may be old are not used
+  kLockRefreshesByGrant,  // a refresh uses blocks of a grant
+  kLockLeavesGranted,     // blocks of a grant that may be old are not used
   kAtomicAtHome,
   kAtomicElsewhere,  // at another node's home, in reach
   kAtomicByMessage,  // at a home out of reach
@@ -233,14 +231,14 @@ enum class Mark : std::uint8_t {
   kLockAgentHoldsBack,     // requests wait until the agent knows the manager
   kLockPrefersCluster,
   kPushEntersCluster,
-  kDepartureCutsRuns,   // pushed runs are cut to cross a link once
+  kExitCutsRuns,        // pushed runs are cut to cross a link once
   kAcquireJoinsPushes,  // one run is taken from several pushes
   kCountExpires,
   kCountGivenUp,
   kCountGivenUpWakes,
   kCountWokenBeforeGivenUp,  // a wake came first: the sleeper does not give up
   kCountSharesRoom,          // a reader of a read-write lock
-  kCountMeets,               // an arrival at a rendezvous
+  kCountArrives,             // an arrival at a rendezvous
   kGatherInMemory,
   kGatherNotInMemory,
   kGatherByMessages,
@@ -270,7 +268,7 @@ enum class Mutant : std::uint8_t {
   kIgnoreLogHole,         // a node trusts a notice set that begins after what the node knows
   kBarrierForgetsChild,   // a barrier does not merge the notices of one child
   kBarrierOwnNotices,     // an arrival leaves out the intervals that its node learned with locks
-  kDeparturesUnordered,   // a barrier exit is applied before an earlier one of another barrier
+  kExitsUnordered,        // a barrier exit is applied before an earlier one of another barrier
   kBarrierEarly,          // a barrier ends while one arrival is missing
   kOpenNotCompared,       // a release does not compare the open copies with their twins
   kOpenKeepsTwin,         // a flush of an open copy does not update its twin
@@ -294,17 +292,17 @@ enum class Mutant : std::uint8_t {
   kFetchCopiesFirst,      // rule 5: a home copies for a fetch before it looks whether it tracks
   kCloseBeforeFlushed,    // rule 8: an interval closes before posted differences are at the homes
   kInvalidBeforeFlushed,  // rule 4: a block is INVALID before its posted difference is at the home
-  kRenewOverwrites,       // rule 7: a refresh overwrites what this node's threads have written
-  kRenewKeepsTwin,        // rule 7: a refresh updates the copy but not its twin
-  kRenewTrusts,           // rule 5: a refreshed copy of an untracked block is no lease
-  kNewsAfterOthers,       // a push is used though its reader flushed or acquired since its arrival
-  kNewsOfOtherBlocks,     // the first block of a pushed run is used for any block of the run
-  kNewsOfAnyDeparture,    // a push of another barrier exit is used for this one
-  kNewsForgetReader,      // a push tree leaves out one reader
-  kNewsOfWhoPassedThem,   // a push counts as one of the node that passed it on
-  kNewsGoneUntold,        // a node does not pass on that a home has no bytes to push
-  kNewsEndWhereUnread,    // a node that does not expect a push does not pass it on
-  kRenewUnlocked,         // rule 7: a copy is refreshed without the block's lock
+  kRefreshOverwrites,     // rule 7: a refresh overwrites what this node's threads have written
+  kRefreshKeepsTwin,      // rule 7: a refresh updates the copy but not its twin
+  kRefreshTrusts,         // rule 5: a refreshed copy of an untracked block is no lease
+  kPushAfterOthers,       // a push is used though its reader flushed or acquired since its arrival
+  kPushOfOtherBlocks,     // the first block of a pushed run is used for any block of the run
+  kPushOfAnyExit,         // a push of another barrier exit is used for this one
+  kPushForgetsReader,     // a push tree leaves out one reader
+  kPushOfPassingNode,     // a push counts as one of the node that passed it on
+  kPushGoneUnreported,    // a node does not pass on that a home has no bytes to push
+  kPushEndsWhereUnread,   // a node that does not expect a push does not pass it on
+  kRefreshUnlocked,       // rule 7: a copy is refreshed without the block's lock
   kOfferMapped,           // rule 9: a home offers a block that its own threads still see
   kOfferForgetsWrites,    // what a home wrote to a tracked block before the offer gets no notice
   kOfferDespiteFlush,   // an offer is armed while a thread that did not see it may be storing there
@@ -324,7 +322,7 @@ enum class Mutant : std::uint8_t {
   kApplyKeepsOffer,     // by message: a difference does not end the offer to another node
   kApplyUncounted,      // an offer is armed while a difference that came by message is applied
   kPassOnUnawaited,     // a release does not wait for differences that a former home passes on
-  kNewsOfFormerHome,    // a former home pushes its old bytes
+  kPushOfFormerHome,    // a former home pushes its old bytes
   kChangeBeforeFlush,   // a count is changed before the writes that it announces are flushed
   kGrantForgetsCount,   // a token loses its count
   kGrantForgetsSleepers,   // a token loses the sleepers of its count
@@ -353,44 +351,46 @@ enum class Mutant : std::uint8_t {
   kAtomicBeforeFlush,    // an atomic operation precedes the flush of its node's own writes
   kAtomicKeepsTracked,   // an atomic operation at a tracked home gives no notice
   kExpiryAnsweredEarly,  // a node answers an expiry before its copies are gone
-  kMeetsWithNews,  // an in-memory barrier is held though a node has intervals that others lack
-  kMeetsApart,     // an in-memory barrier is held though not all nodes have applied the same exits
-  kMeetingKeepsLeases,  // a lease outlives an in-memory barrier
-  kCalmForgetsChanges,  // a node joins an in-memory barrier as quiet though something has changed
-  kCalmForgetsCopies,   // a node joins an in-memory barrier as quiet though it has copies
-  kWithdrawsTooLate,    // a node withdraws from a round that was held, and waits for messages
-  kTakeTrustsWord,      // a node that takes an untracked home neither tracks it nor gives notice
-  kGrantOthersBlocks,   // a grant carries blocks of which the granter is not the home
-  kGrantAfterOthers,    // blocks of a grant are used though the reader flushed or acquired
-  kGrantDuringFlush,    // blocks of a grant are used though the reader asked during a flush
-  kInsertUnbounded,     // requesters near the holder overtake a waiting node without limit
-  kGrantForgetsThen,    // a grant loses the node that its receiver was put before in the queue
-  kForgetsWhereFrom,    // the part of a run that was read at a new home counts as the former home's
+  kInMemoryWithNotices,  // an in-memory barrier is held though a node has intervals that others
+                         // lack
+  kInMemoryApart,  // an in-memory barrier is held though not all nodes have applied the same exits
+  kInMemoryKeepsLeases,  // a lease outlives an in-memory barrier
+  kQuietForgetsChanges,  // a node joins an in-memory barrier as quiet though something has changed
+  kQuietForgetsCopies,   // a node joins an in-memory barrier as quiet though it has copies
+  kWithdrawsTooLate,     // a node withdraws from a round that was held, and waits for messages
+  kTakeTrustsWord,       // a node that takes an untracked home neither tracks it nor gives notice
+  kGrantOthersBlocks,    // a grant carries blocks of which the granter is not the home
+  kGrantAfterOthers,     // blocks of a grant are used though the reader flushed or acquired
+  kGrantDuringFlush,     // blocks of a grant are used though the reader asked during a flush
+  kInsertUnbounded,      // requesters near the holder overtake a waiting node without limit
+  kGrantForgetsThen,     // a grant loses the node that its receiver was put before in the queue
+  kForgetsWhereFrom,  // the part of a run that was read at a new home counts as the former home's
   kFollowsFreed,  // a thread waits for a moving home without a check that the region still exists
-  kAlongAfterLocks,  // blocks of an arrival are used though their reader acquired otherwise
-  kAlongApart,       // blocks of an arrival are used though the nodes have not seen the same exits
-  kAlongOverOwn,     // blocks of an arrival are used though their reader has written them, too
-  kRenewSettlesEarly,  // a refreshed copy ends as a lease before the fetched bytes are merged
-  kAheadKeepsShort,    // blocks that a pipelined request did not fetch are entered as copies
-  kEndsPromiseLate,    // a reader ends a subscription after it has asked the home again
-  kHideForgetsWrites,  // what was written before a copy becomes an unmapped probe is lost
-  kAheadTrustsOwner,   // a pipelined request asks the home of the miss for another owner's blocks
-  kMovesTakenOffer,    // a block is offered to another node while the first one may be taking it
-  kExpectsWhatEnded,   // a reader expects pushes of a subscription that it has ended meanwhile
-  kKeepsAnySerial,     // a copy stays though it is not the version of the push
-  kFlushKeepsSerial,   // a copy keeps its version though this node has flushed writes to it
-  kMissKeepsSerial,    // a copy keeps its version after a miss or another refresh
-  kScansOneSuspect,    // of the runs that one look finds written only the first is scanned
-  kReturnsWhatWent,    // a fault at the home returns offered blocks behind it that have moved
-  kShowsWhatDied,  // blocks that return to the view with an unmapped probe may have been dropped
-  kTryKeepsTail,   // a successful try does not change the tail of the manager's queue
-  kTryForgetsHeldBack,    // requests that wait for the answer to a try are lost
-  kTryForgetsWaiters,     // after a try in vain the lock is not requested for the threads behind it
-  kGiveUpKeepsTicket,     // a thread that gives up leaves a ticket that no thread waits for
-  kGiveUpKeepsOrder,      // after a thread has given up, later tickets are not reduced
-  kGiveUpDespiteWake,     // a thread gives up though a signal was spent to wake it
-  kShareWithWriter,       // a writer takes the room of one reader only
-  kArriveForNextRound,    // the last thread of a round waits for the next round
+  kArrivalAfterLocks,  // blocks of an arrival are used though their reader acquired otherwise
+  kArrivalApart,    // blocks of an arrival are used though the nodes have not seen the same exits
+  kArrivalOverOwn,  // blocks of an arrival are used though their reader has written them, too
+  kRefreshSettlesEarly,   // a refreshed copy ends as a lease before the fetched bytes are merged
+  kPipelineKeepsShort,    // blocks that a pipelined request did not fetch are entered as copies
+  kEndsSubscriptionLate,  // a reader ends a subscription after it has asked the home again
+  kProbeForgetsWrites,    // what was written before a copy becomes an unmapped probe is lost
+  kPipelineTrustsOwner,  // a pipelined request asks the home of the miss for another owner's blocks
+  kMovesTakenOffer,      // a block is offered to another node while the first one may be taking it
+  kExpectsWhatEnded,     // a reader expects pushes of a subscription that it has ended meanwhile
+  kKeepsAnyVersion,      // a copy stays though it is not the version of the push
+  kFlushKeepsVersion,    // a copy keeps its version though this node has flushed writes to it
+  kMissKeepsVersion,     // a copy keeps its version after a miss or another refresh
+  kScansOneSuspect,      // of the runs that one look finds written only the first is scanned
+  kReturnsWhatWent,      // a fault at the home returns offered blocks behind it that have moved
+  kProbeShowsDropped,    // blocks that return to the view with an unmapped probe may have been
+                         // dropped
+  kTryKeepsTail,         // a successful try does not change the tail of the manager's queue
+  kTryForgetsHeldBack,   // requests that wait for the answer to a try are lost
+  kTryForgetsWaiters,    // after a try in vain the lock is not requested for the threads behind it
+  kGiveUpKeepsTicket,    // a thread that gives up leaves a ticket that no thread waits for
+  kGiveUpKeepsOrder,     // after a thread has given up, later tickets are not reduced
+  kGiveUpDespiteWake,    // a thread gives up though a signal was spent to wake it
+  kShareWithWriter,      // a writer takes the room of one reader only
+  kArriveForNextRound,   // the last thread of a round waits for the next round
   kCountTrustsUnapplied,  // a count is used before what came with its token is applied
   kCountLearnsUnlocked,   // a token's notices are learned and applied without one lock over both
   kSleepersKnowAsMuch,    // a wake carries only the notices that the last sleeper does not know

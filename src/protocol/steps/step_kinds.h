@@ -55,8 +55,8 @@ struct Tell {
 // number of barrier exits whose notices this node has learned; empty if it has something to report.
 // `gives`: what node 0 broadcasts with the round. `takes`: where each node puts that; empty before.
 // Result: whether the round was held. A thread that has waited for long withdraws.
-struct Meet {
-  static constexpr std::string_view kName = "Meet";
+struct ArriveInMemory {
+  static constexpr std::string_view kName = "ArriveInMemory";
   std::uint32_t barrier = 0;
   std::optional<std::uint32_t> told{};
   Bytes gives{};
@@ -382,14 +382,14 @@ struct TakePush {
   static constexpr std::string_view kName = "TakePush";
   NodeId node;
   BlockRange blocks;
-  std::uint32_t departure = 0;
+  std::uint32_t barrier_exit = 0;
   std::vector<std::uint32_t>* versions = nullptr;
   TakenPush result{};
 };
 // Forgets the pushes that came to us with barrier exits up to this one.
 struct ForgetPushes {
   static constexpr std::string_view kName = "ForgetPushes";
-  std::uint32_t departure = 0;
+  std::uint32_t barrier_exit = 0;
 };
 // Ends the subscription to these blocks at the node; without waiting. The node learns it before any
 // later request of ours.
@@ -457,8 +457,8 @@ struct KeepPush {
 };
 
 using Step =
-    std::variant<Pause, Wait, Wake, Call, Tell, Meet, Gather, LoadWord, StoreWord, SwapWord,
-                 CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
+    std::variant<Pause, Wait, Wake, Call, Tell, ArriveInMemory, Gather, LoadWord, StoreWord,
+                 SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
                  LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Protect,
                  Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin, StoreDiff,
                  PostDiff, AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch, PostFetch,

@@ -19,8 +19,8 @@ class Parser {
   explicit Parser(Script& out) : out_(out) {
     Setup& setup = out_.program.setup;
     setup.nodes = 2;
-    setup.hot_after = 255;
-    setup.promised = 0;
+    setup.refresh_after = 255;
+    setup.unused_pushes = 0;
     setup.patience = 1u << 30;
     setup.whole_steps = true;
   }

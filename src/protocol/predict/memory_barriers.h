@@ -13,12 +13,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // In-memory barriers. A round that was not held costs some time, so the next ones are not tried,
 // more of them each time. All nodes see the same rounds held, and count in the same way. For each
 // barrier one thread of the node asks at a time.
-class Meetings {
+class MemoryBarriers {
  public:
-  explicit Meetings(const Past& past) : past_(past) {}
+  explicit MemoryBarriers(const Past& past) : past_(past) {}
 
   bool tries(BarrierId id) {
-    if (!past_.on(Heuristic::kMeet) || id.value >= kBarriers) return false;
+    if (!past_.on(Heuristic::kMemoryBarrier) || id.value >= kBarriers) return false;
     Round& round = rounds_[id.value];
     if (round.skip == 0) return true;
     round.skip = static_cast<std::uint8_t>(round.skip - 1);
@@ -27,16 +27,18 @@ class Meetings {
   // A few leases are refreshed in less time than messages take. Now and then a round goes by
   // messages, so that the homes of leases that no node writes track them.
   bool may_hold_leases(std::uint64_t blocks) {
-    if (!past_.on(Heuristic::kMeetWithLeases) || blocks > past_.tunables.meets_leases) return false;
+    if (!past_.on(Heuristic::kMemoryBarrierWithLeases) ||
+        blocks > past_.tunables.memory_barrier_leases)
+      return false;
     std::uint32_t rounds = with_leases_.load(std::memory_order_relaxed) + 1;
     with_leases_.store(rounds, std::memory_order_relaxed);
     return rounds % past_.tunables.tells_wanted != 0;
   }
-  void met(BarrierId id, bool held) {
+  void ended(BarrierId id, bool held) {
     if (id.value >= kBarriers) return;
     Round& round = rounds_[id.value];
     std::uint32_t next = held ? 0 : std::min(round.next_skip * 2u + 1, past_.tunables.most_unmet);
-    if (!past_.on(Heuristic::kMeetBackOff)) next = 0;
+    if (!past_.on(Heuristic::kMemoryBarrierBackOff)) next = 0;
     round.next_skip = static_cast<std::uint8_t>(next);
     if (!held) round.skip = static_cast<std::uint8_t>(next);
   }
