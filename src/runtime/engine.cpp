@@ -389,7 +389,7 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   waiting_.fetch_add(1);
   while (!done()) {
     if (poll_once(context)) {
-      backoff.renew();  // a node that was served may soon ask for more
+      backoff.restart();  // a node that was served may soon ask for more
       continue;
     }
     if (limit.is_reached()) {

@@ -115,7 +115,6 @@ void History::flushed(std::uint32_t node, protocol::Bytes message) {
   // it. The report may come after all other answers, when the actor serves another node.
   if (answer.was_passed != 0 && answer.passed == 1) return;
   Actor& actor = *actors_[answer.waiter];
-  if (actor.node != node && answer.was_passed != 0 && answer.passed == 1) return;
   if (actor.node != node || !actor.flushes.answered(answer))
     violated(Fault::kBadStep, "node {} is told of a flush that it did not send", node);
   if (!actor.flushes.over() || actor.wait != Actor::Wait::kFlushed) return;

@@ -137,7 +137,7 @@ void History::draw_mood(base::Prng& rng) {
 void History::loop() {
   while (director_ != nullptr || !schedule_.empty() || spawn_waiting()) {
     if (schedule_.picks() == kUnfairSteps) {
-      schedule_.calm();
+      schedule_.make_fair();
       focus_ = 0;
     }
     if (schedule_.picks() > kMaxSteps)

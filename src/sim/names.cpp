@@ -420,14 +420,14 @@ constexpr std::string_view kOps[] = {
 constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
                                          "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {
-    "none",           "lock request",    "lock forward",   "lock grant",     "barrier arrive",
-    "barrier depart", "region allocate", "region find",    "region reply",   "region free",
-    "region freed",   "region drop",     "region dropped", "page fetch",     "page data",
-    "flush",          "flushed",         "owner request",  "owner reply",    "subscription end",
-    "page push",      "count wake",      "sc request",     "sc recall",      "sc yielded",
-    "sc grant",       "expire",          "expired",        "atomic request", "atomic reply",
-    "lock insert",    "lock inserted",   "offer request",  "offer reply",    "sc returned",
-    "lock try",       "lock try on",     "lock tried",     "lock busy",      "lock manager request",
+    "none",         "lock request",    "lock forward",   "lock grant",     "barrier arrive",
+    "barrier exit", "region allocate", "region find",    "region reply",   "region free",
+    "region freed", "region drop",     "region dropped", "page fetch",     "page data",
+    "flush",        "flushed",         "owner request",  "owner reply",    "subscription end",
+    "page push",    "count wake",      "sc request",     "sc recall",      "sc yielded",
+    "sc grant",     "expire",          "expired",        "atomic request", "atomic reply",
+    "lock insert",  "lock inserted",   "offer request",  "offer reply",    "sc returned",
+    "lock try",     "lock try on",     "lock tried",     "lock busy",      "lock manager request",
     "lock manager"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));

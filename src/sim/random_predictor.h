@@ -46,7 +46,7 @@ class RandomPredictor final : public protocol::Predictor {
     if (says(kBackward)) return {.before = some(kClaim)};
     return {.behind = some(kClaim)};
   }
-  std::uint64_t shown(std::uint64_t) override { return some(kShow); }
+  std::uint64_t remap_count(std::uint64_t) override { return some(kShow); }
   protocol::AcquirePlan at_acquire(BlockRange, bool, const protocol::CopiesAtAcquire&) override {
     return {.blocks = some(kPrefetch), .refresh = says(kRefresh)};
   }
@@ -62,7 +62,7 @@ class RandomPredictor final : public protocol::Predictor {
   std::uint32_t extends_turn(LockId) override { return static_cast<std::uint32_t>(some(kExtend)); }
   bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
   std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
-  bool gives(std::uint64_t, bool, bool) override { return says(kGive); }
+  bool may_give(std::uint64_t, bool, bool) override { return says(kGive); }
   bool tries_in_memory(BarrierId) override { return says(kMemoryBarrier); }
   bool holds_memory_barrier_with_leases(std::uint64_t) override {
     return says(kMemoryBarrierWithLeases);

@@ -19,7 +19,7 @@ void Schedule::begin(base::Prng& rng, Mood mood) {
   std::fill(std::begin(asleep_until_), std::end(asleep_until_), 0);
 }
 
-void Schedule::calm() {
+void Schedule::make_fair() {
   stays_ = falls_asleep_ = false;
   simple_ = true;
 }

@@ -61,7 +61,7 @@ class Schedule {
     simple_ = false;
   }
   // From now on all actors are equally fast.
-  void calm();
+  void make_fair();
   std::uint64_t picks() const { return picks_; }
 
  private:

@@ -20,7 +20,7 @@ enum class Kind : std::uint8_t {
   kLockForward,
   kLockGrant,
   kBarrierArrive,
-  kBarrierDepart,
+  kBarrierExit,
   kRegionAllocate,
   kRegionFind,
   kRegionReply,
@@ -155,7 +155,7 @@ struct CountWake {
   std::uint32_t waiter = 0;
 };
 
-// An arrival up the tree (kBarrierArrive), or an exit down the tree (kBarrierDepart); two nodes
+// An arrival up the tree (kBarrierArrive), or an exit down the tree (kBarrierExit); two nodes
 // arrive at each other. Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of
 // the subtree or of all nodes; and, between two nodes, the GrantedBlocks that come with an arrival,
 // each with its bytes (none if the block is gone, or the same). `plain`, `acquired`, `departures`:

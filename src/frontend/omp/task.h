@@ -46,7 +46,7 @@ class Pause {
       sleep_us_ = std::min(2 * sleep_us_, longest_us_);
     }
   }
-  void renew() {
+  void restart() {
     times_ = 0;
     sleep_us_ = kFirstSleepUs;
   }

@@ -196,7 +196,7 @@ void help_until(const Task* of, IsOver is_over) {
   Pause pause(region().threads_here);
   while (!is_over()) {
     if (help(of)) {
-      pause.renew();
+      pause.restart();
     } else {
       pause();
     }

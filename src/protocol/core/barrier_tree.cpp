@@ -250,7 +250,7 @@ void BarrierTree::depart(BarrierId id, Barrier& barrier, Bytes notices, bool tel
 }
 
 void BarrierTree::tell_exit(NodeId to, BarrierId id, const Barrier& barrier, Bytes notices) {
-  write(wire::Kind::kBarrierDepart, id, barrier.result, notices, {});
+  write(wire::Kind::kBarrierExit, id, barrier.result, notices, {});
   outbox_.send(to);
 }
 

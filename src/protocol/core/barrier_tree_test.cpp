@@ -385,7 +385,7 @@ TEST(BarrierTreeTest, BlocksComeFromTheOtherOfTwoNodesAlone) {
 TEST(BarrierTreeTest, AnExitThatBothKnowIsRefused) {
   TestJob job(2);
   std::vector<std::byte> bytes;
-  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart});
+  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierExit});
   enter_and_arrive(job, 1);
   job.step(1, Received{NodeId{0}, bytes});  // node 0 has not arrived
   EXPECT_EQ(job.malformed, 1);
@@ -398,7 +398,7 @@ TEST(BarrierTreeTest, ArrivalsFromStrangersAreRefused) {
   wire::put(bytes, wire::BarrierMessage{});
   job.step(0, Received{NodeId{5}, bytes});  // a grandchild
   EXPECT_EQ(job.malformed, 1);
-  bytes[0] = static_cast<std::byte>(wire::Kind::kBarrierDepart);
+  bytes[0] = static_cast<std::byte>(wire::Kind::kBarrierExit);
   job.step(1, Received{NodeId{0}, bytes});  // before node 1 arrived
   EXPECT_EQ(job.malformed, 2);
 }
@@ -416,7 +416,7 @@ TEST(BarrierTreeTest, AChildThatArrivesTwiceIsRefused) {
 TEST(BarrierTreeTest, AnExitBeforeTheSubtreeArrivedIsRefused) {
   TestJob job(4);  // node 3 is the child of node 1
   std::vector<std::byte> bytes;
-  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierDepart, .barrier = 1});
+  wire::put(bytes, wire::BarrierMessage{.kind = wire::Kind::kBarrierExit, .barrier = 1});
   job.step(1, Received{NodeId{0}, bytes});
   EXPECT_EQ(job.malformed, 1);
   job.step(1, BarrierArrive{BarrierId{1}, WaiterId{1}});

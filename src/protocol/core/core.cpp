@@ -114,7 +114,7 @@ void Core::received(const Received& event) {
     case wire::Kind::kBarrierArrive:
       good = barriers_.received(event.from, message, false, config_.blocks);
       break;
-    case wire::Kind::kBarrierDepart:
+    case wire::Kind::kBarrierExit:
       good = barriers_.received(event.from, message, true, config_.blocks);
       break;
     case wire::Kind::kRegionAllocate:

@@ -23,7 +23,7 @@ Task<> Acquires::apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t acti
   for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
   if (lock) name_wanted(*lock, wanted);
   if (barrier_exit != 0 && subscriptions_.runs().may_have_come()) {
-    subscriptions_.runs().depart(barrier_exit);
+    subscriptions_.runs().end_exit(barrier_exit);
     co_await subscriptions_.end_subscriptions(s);
     co_await s.perform(ForgetPushes{barrier_exit});
   }

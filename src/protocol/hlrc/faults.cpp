@@ -19,8 +19,9 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   }
   // Another thread made the block present meanwhile, the copy is an unmapped probe, or the kernel
   // removed its entry of the view. Mapping the block again does no harm.
-  std::uint64_t shown = 1;
-  if (state != BlockState::kHome && node_.is_adaptive(block)) shown = node_.predictor.shown(block);
+  std::uint64_t remapped = 1;
+  if (state != BlockState::kHome && node_.is_adaptive(block))
+    remapped = node_.predictor.remap_count(block);
   BlockRange run{block, 1};
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, {block, 1}, wanted);
@@ -29,7 +30,7 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
     state = BlockState::kWritten;
   } else {
     mark(Mark::kFaultFindsBlockPresent);
-    if (state == BlockState::kClean) run = co_await lock_shown(s, {block, shown});
+    if (state == BlockState::kClean) run = co_await lock_remapped(s, {block, remapped});
     co_await s.perform(Map{run, state == BlockState::kWritten ? Access::kWrite : Access::kRead});
   }
   for (std::uint64_t b = block; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
@@ -125,7 +126,7 @@ Task<> Faults::first_write(Strand& s, std::uint64_t block) {
 
 // The block, and blocks behind it in the run that are copies of the same home: they return to the
 // view together. Their locks are held.
-Task<BlockRange> Faults::lock_shown(Strand& s, BlockRange run) {
+Task<BlockRange> Faults::lock_remapped(Strand& s, BlockRange run) {
   BlockRange shown{run.first, 1};
   std::uint64_t last =
       run.first + std::min({run.count, node_.most_of_run(), node_.end() - run.first});
@@ -139,7 +140,7 @@ Task<BlockRange> Faults::lock_shown(Strand& s, BlockRange run) {
       break;
     }
     mark(Mark::kFaultShowsNeighbour);
-    node_.predictor.shown_too(shown.end());
+    node_.predictor.remapped(shown.end());
     ++shown.count;
   }
   co_return shown;

@@ -25,7 +25,7 @@ class Faults {
                                   MissUnderWay& under_way);
   Task<BlockRange> end_offers_behind(Strand& s, std::uint64_t block);
   Task<> first_write(Strand& s, std::uint64_t block);
-  Task<BlockRange> lock_shown(Strand& s, BlockRange run);
+  Task<BlockRange> lock_remapped(Strand& s, BlockRange run);
 
   NodeState& node_;
   HomeWords& homes_;

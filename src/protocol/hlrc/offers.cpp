@@ -205,7 +205,7 @@ Task<std::uint64_t> Offers::offer_asked(Strand& s, Offer asked) {
     b = part.end() + 1;
     if (part.count == 0) continue;
     mark(Mark::kAskedAndOffers);
-    for (std::uint64_t i = part.first; i < part.end(); ++i) node_.predictor.gave(i, reads);
+    for (std::uint64_t i = part.first; i < part.end(); ++i) node_.predictor.home_given(i, reads);
     co_await offer_part(s, part, to);
     offers_.push_back({part, to});
     count += part.count;
@@ -222,7 +222,7 @@ Task<bool> Offers::may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bo
   bool may = co_await can_offer(s, block, to);
   if (may) {
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
-    may = node_.predictor.gives(block, reads, (word & kTimes) != 0);
+    may = node_.predictor.may_give(block, reads, (word & kTimes) != 0);
   }
   if (!may) co_await node_.unlock_block(s, block, node_.entries[block].state());
   co_return may;

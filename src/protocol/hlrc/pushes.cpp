@@ -58,7 +58,7 @@ Task<> Pushes::send_pushes(Strand& s, std::uint32_t barrier_exit,
                            const std::vector<std::uint64_t>& with_arrival, bool stands,
                            Bytes notices) {
   if (node_.config.tunables.unused_pushes == 0) co_return;
-  subscribers_.depart(barrier_exit);
+  subscribers_.begin_exit(barrier_exit);
   co_await s.pause();
   std::vector<Subscribed> due = subscribers_.due(barrier_exit);
   if (node_.config.nodes > 2) cut_for_links(node_.core.clusters(), node_.config.self, due);

@@ -8,11 +8,11 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<> Subscriptions::expect_subscribed(Strand& s) {
   while (auto made = of_misses_.take()) {
-    bool stands = made->stands && !runs_.ends(made->home, made->run);
-    if (mutant(Mutant::kExpectsWhatEnded)) stands = true;
-    if (!stands) mark(Mark::kAcquireRefusesSubscription);
-    stands = stands && !runs_.comes_within(made->home, made->run);
-    if (stands && node_.predictor.keeps_subscription(made->run, made->predicted)) {
+    bool is_valid = made->is_valid && !runs_.ends(made->home, made->run);
+    if (mutant(Mutant::kExpectsWhatEnded)) is_valid = true;
+    if (!is_valid) mark(Mark::kAcquireRefusesSubscription);
+    is_valid = is_valid && !runs_.comes_within(made->home, made->run);
+    if (is_valid && node_.predictor.keeps_subscription(made->run, made->predicted)) {
       runs_.note(made->home, made->run, made->after);
     } else {
       runs_.refuse(made->home, made->run);

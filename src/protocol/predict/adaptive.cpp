@@ -42,7 +42,7 @@ void AdaptivePredictor::prefetched_before(BlockRange before) {
   past_.of(before.first).on_probation = past_.on(Heuristic::kProbation);
 }
 
-std::uint64_t AdaptivePredictor::shown(std::uint64_t block) {
+std::uint64_t AdaptivePredictor::remap_count(std::uint64_t block) {
   if (!probe_.is_unmapped(block)) return 1;
   mark(Mark::kFaultShowsProbe);
   BlockHistory& past = past_.of(block);
@@ -52,7 +52,7 @@ std::uint64_t AdaptivePredictor::shown(std::uint64_t block) {
   return probe_.count(block, past_.tunables.max_run);
 }
 
-void AdaptivePredictor::shown_too(std::uint64_t block) {
+void AdaptivePredictor::remapped(std::uint64_t block) {
   BlockHistory& past = past_.of(block);
   probe_.show(block);
   past.prefetched = static_cast<std::uint8_t>(past.prefetched + 1);

@@ -57,12 +57,12 @@ class AdaptivePredictor final : public Predictor {
   ClaimPlan claims(std::uint64_t block) override { return claims_.plan(block); }
   void claimed(std::uint64_t block, BlockRange run) override { claims_.note(block, run); }
 
-  std::uint64_t shown(std::uint64_t block) override;
-  void shown_too(std::uint64_t block) override;
+  std::uint64_t remap_count(std::uint64_t block) override;
+  void remapped(std::uint64_t block) override;
 
   void lock_acquired() override { past_.count_lock(); }
   void barrier_passed() override {
-    if (past_.end_round() % past_.tunables.foresight_back == 0) first_miss_.gain(1);
+    if (past_.end_round() % past_.tunables.prediction_budget_back == 0) first_miss_.gain(1);
   }
   AcquirePlan at_acquire(BlockRange run, bool barrier, const CopiesAtAcquire& copies) override {
     return refresh_.plan(run, barrier, copies);
@@ -101,11 +101,11 @@ class AdaptivePredictor final : public Predictor {
   void lock_reused(LockId lock) override { lock_releases_.reused(lock); }
 
   bool offers(std::uint64_t block, NodeId) override { return home_offers_.offers(block); }
-  bool gives(std::uint64_t block, bool reads, bool moved) override {
-    return home_offers_.gives(reads, moved) && home_offers_.offers(block);
+  bool may_give(std::uint64_t block, bool reads, bool moved) override {
+    return home_offers_.may_give(reads, moved) && home_offers_.offers(block);
   }
-  void gave(std::uint64_t block, bool reads) override {
-    if (reads) home_offers_.gave(block);
+  void home_given(std::uint64_t block, bool reads) override {
+    if (reads) home_offers_.home_given(block);
   }
   std::uint64_t ends_offers(std::uint64_t) override {
     return past_.on(Heuristic::kOfferEndsRun) ? past_.tunables.max_run : 1;

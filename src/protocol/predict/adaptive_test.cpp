@@ -146,7 +146,7 @@ TEST_F(AdaptivePredictorTest, ARefreshOfAProbeThatNoThreadHasUsedIsKnown) {
     predictor_.barrier_passed();
   }
   EXPECT_TRUE(predictor_.is_unused(5));
-  predictor_.shown(5);
+  predictor_.remap_count(5);
   EXPECT_FALSE(predictor_.is_unused(5));
 }
 

@@ -55,7 +55,7 @@ struct BlockHistory {
   // How many of its offers threads of this node have ended since the home came here.
   Guess<std::uint8_t> offers_ended;
   Guess<std::uint8_t> offer_skip;  // how many more offers are not made
-  Guess<bool> given;               // it was offered to a node that only reads
+  Guess<bool> given_to_reader;     // it was offered to a node that only reads
 };
 
 }  // namespace terrane::protocol

@@ -13,7 +13,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // This saves the second miss, which comes while the home computes. By any thread at any time.
 class FirstMiss {
  public:
-  explicit FirstMiss(const Past& past) : past_(past), budget_(past.tunables.foresight) {}
+  explicit FirstMiss(const Past& past) : past_(past), budget_(past.tunables.prediction_budget) {}
 
   // Counts what is missed in this round. Result: whether it was little before this miss, and the
   // budget allows a subscription.
@@ -40,7 +40,7 @@ class FirstMiss {
   }
   // A subscription that was used, and time, give budget back.
   void gain(std::int32_t blocks) {
-    budget_.store(std::min(budget_.load() + blocks, past_.tunables.foresight));
+    budget_.store(std::min(budget_.load() + blocks, past_.tunables.prediction_budget));
   }
 
  private:

@@ -27,14 +27,14 @@ class HomeOffers {
   }
   // A home is given on request only once: a block that moves time after time is left to the offers
   // at barriers. Readers are given none once threads of this node needed too many such homes again.
-  bool gives(bool reads, bool moved) const {
+  bool may_give(bool reads, bool moved) const {
     if (moved) return false;
     if (!reads) return true;
     bool keeps = reclaimed_.load(std::memory_order_relaxed) >= past_.tunables.most_reclaimed;
     if (keeps) mark(Mark::kAskedAndKeeps);
     return !keeps;
   }
-  void gave(std::uint64_t block) { past_.of(block).given = true; }
+  void home_given(std::uint64_t block) { past_.of(block).given_to_reader = true; }
   // If threads of this node end one offer after the other, they use the block between two writes of
   // the other node. Then offers are made more and more seldom.
   void ended(std::uint64_t block) {
@@ -46,8 +46,8 @@ class HomeOffers {
   }
   void gone(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
-    if (!past.given) return;
-    past.given = false;
+    if (!past.given_to_reader) return;
+    past.given_to_reader = false;
     reclaimed_.fetch_add(1, std::memory_order_relaxed);
   }
   // The home came here. Its former home may still give notice of earlier writes.

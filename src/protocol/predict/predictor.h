@@ -123,9 +123,9 @@ class Predictor {
 
   // The copy may have been unmapped as a probe. Result: how many blocks from this one on are mapped
   // again.
-  virtual std::uint64_t shown(std::uint64_t /*block*/) { return 1; }
+  virtual std::uint64_t remap_count(std::uint64_t /*block*/) { return 1; }
   // One of the blocks behind it was mapped again; its lock is held.
-  virtual void shown_too(std::uint64_t /*block*/) {}
+  virtual void remapped(std::uint64_t /*block*/) {}
 
   // ---- acquires
 
@@ -185,9 +185,9 @@ class Predictor {
   virtual bool offers(std::uint64_t /*block*/, NodeId /*to*/) { return true; }
   // At the home: a node asks for the block's home. Whether it is offered to that node. reads: the
   // node only reads so far; moved: the home has moved before.
-  virtual bool gives(std::uint64_t /*block*/, bool /*reads*/, bool /*moved*/) { return false; }
+  virtual bool may_give(std::uint64_t /*block*/, bool /*reads*/, bool /*moved*/) { return false; }
   // If so: the home was offered.
-  virtual void gave(std::uint64_t /*block*/, bool /*reads*/) {}
+  virtual void home_given(std::uint64_t /*block*/, bool /*reads*/) {}
   // A thread of this node needs a block on offer: the offers of how many blocks, from this one on,
   // end.
   virtual std::uint64_t ends_offers(std::uint64_t /*block*/) { return 1; }

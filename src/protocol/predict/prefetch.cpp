@@ -49,7 +49,7 @@ std::uint64_t RunLength::count() {
   return begun_ % t.measured == 0 ? 1 : std::uint32_t(length_);
 }
 
-void RunLength::ended(Streams::Over over) {
+void RunLength::ended(Streams::Ended over) {
   bool unknown = over.used == 0 || (over.used == 1 && over.prefetched > 1);
   if (unknown) return;
   auto length =

@@ -19,11 +19,11 @@ class Neighbours {
   bool was_here(const BlockHistory& block) const {
     const Tunables& t = past_.tunables;
     return block.prefetched > 0 &&
-           block.prefetched < (block.on_probation ? t.most_tried : t.most_prefetched);
+           block.prefetched < (block.on_probation ? t.most_on_probation : t.most_prefetched);
   }
   // Whether it was prefetched so often on probation that it needs a miss of its own.
   bool is_tried(const BlockHistory& block) const {
-    return block.on_probation && block.prefetched >= past_.tunables.most_tried;
+    return block.on_probation && block.prefetched >= past_.tunables.most_on_probation;
   }
   // How many blocks from this one on are fetched with a miss, up to `most`.
   std::uint64_t count(std::uint64_t block, std::uint64_t most) const;
@@ -65,7 +65,7 @@ class RunLength {
 
   // How many blocks are fetched with a miss that continues no stream.
   std::uint64_t count();
-  void ended(Streams::Over over);
+  void ended(Streams::Ended over);
 
  private:
   const Past& past_;

@@ -50,13 +50,13 @@ class Streams {
     return block;
   }
   // A stream that was replaced by a new one.
-  struct Over {
+  struct Ended {
     std::uint64_t used = 0;        // blocks from its first one to its latest miss; 0: no stream
     std::uint64_t prefetched = 0;  // blocks that its first miss fetched
   };
   // A miss of `block` fetched everything up to `end`; 0: no stream continues there, because another
   // allocation begins. Result: if this begins a stream, the one that it replaces.
-  Over note(std::uint64_t block, std::uint64_t end) {
+  Ended note(std::uint64_t block, std::uint64_t end) {
     for (std::size_t slot = 0; slot < kStreams; ++slot) {
       if (next_[slot].load(std::memory_order_relaxed) != block) continue;
       run_[slot].store(block, std::memory_order_relaxed);
@@ -67,13 +67,13 @@ class Streams {
     std::uint64_t first = first_[slot].load(std::memory_order_relaxed);
     std::uint64_t latest = run_[slot].load(std::memory_order_relaxed);
     std::uint64_t prefetched = prefetched_[slot].load(std::memory_order_relaxed);
-    Over over{prefetched != 0 && first <= latest ? latest + 1 - first : 0, prefetched};
+    Ended ended{prefetched != 0 && first <= latest ? latest + 1 - first : 0, prefetched};
     prefetched_[slot].store(end > block ? end - block : 0, std::memory_order_relaxed);
     first_[slot].store(block, std::memory_order_relaxed);
     run_[slot].store(block, std::memory_order_relaxed);
     asked_[slot].store(0, std::memory_order_relaxed);
     next_[slot].store(next_after(end), std::memory_order_relaxed);
-    return over;
+    return ended;
   }
   // The latest request of the stream whose next block is `block` continues up to `end`; 0: as
   // above.

@@ -86,7 +86,7 @@ TEST(StreamsTest, AStreamThatIsForgottenTellsHowLongItWas) {
   streams.note(103, 107);
   for (std::uint64_t i = 1; i < kStreams; ++i)
     EXPECT_EQ(streams.note(1000 * i, 1000 * i + 16).used, 0u) << "a place was free";
-  Streams::Over over = streams.note(9000, 9004);
+  Streams::Ended over = streams.note(9000, 9004);
   EXPECT_EQ(over.used, 4u) << "from 100 to the miss of 103";
   EXPECT_EQ(over.prefetched, 1u);
   over = streams.note(9100, 9101);

@@ -38,7 +38,7 @@ struct Tunables {
   std::uint8_t most_prefetched = 16;
   // The same for a page on probation: 2 to most_prefetched. With 4, the pages behind a boundary row
   // are not fetched any more after the fourth iteration.
-  std::uint8_t most_tried = 4;
+  std::uint8_t most_on_probation = 4;
 
   // ---- copies that are refreshed
   // Misses in a row until a copy is refreshed at acquires: one fault each, against pages that are
@@ -70,9 +70,9 @@ struct Tunables {
   std::uint32_t few_misses = 16;
   // The prediction budget: pages that may be subscribed to in vain at first misses; 0 to 64. It
   // bounds the cost.
-  std::int32_t foresight = 8;
+  std::int32_t prediction_budget = 8;
   // Barrier exits until one page of that budget is given back: 16 to 1024.
-  std::uint32_t foresight_back = 64;
+  std::uint32_t prediction_budget_back = 64;
   // Barrier exits in a row without use until a subscription ends: pushes in vain, against a new
   // request; 4 to 64; 0: there are no subscriptions. Sixteen pushes cost as much as one miss.
   std::uint32_t unused_pushes = 16;

@@ -26,8 +26,8 @@ bool before(const Subscribed& a, const Subscribed& b) {
 
 }  // namespace
 
-// The subscription is in its slot before departed_ is loaded, so a barrier exit that begins after
-// that finds it there.
+// The subscription is in its slot before begun_exits_ is loaded, so a barrier exit that begins
+// after that finds it there.
 std::uint64_t Subscribers::make(NodeId reader, BlockRange run) {
   if (most_ == 0 || run.first > kMaxFirst || run.count > 255 || reader.value > 0xffff) return 0;
   std::uint64_t what = what_of(reader, run);
@@ -35,7 +35,7 @@ std::uint64_t Subscribers::make(NodeId reader, BlockRange run) {
   if (found == nullptr) return 0;
   found->what.store(what, std::memory_order_relaxed);
   found->until.store(kForever);
-  std::uint32_t after = departed_.load();
+  std::uint32_t after = begun_exits_.load();
   for (std::size_t i = 0; i < slots_.load(std::memory_order_relaxed); ++i) {
     Slot& other = slot(i);
     std::uint64_t its = other.what.load(std::memory_order_relaxed);
@@ -51,7 +51,7 @@ void Subscribers::end(NodeId reader, BlockRange run) {
     Slot& one = slot(i);
     bool lasts = one.until.load(std::memory_order_relaxed) == kForever;
     if (lasts && one.what.load(std::memory_order_relaxed) == what)
-      one.until.store(departed_.load());
+      one.until.store(begun_exits_.load());
   }
 }
 
@@ -85,15 +85,15 @@ Subscribers::Slot& Subscribers::slot(std::size_t index) {
 }
 
 // Several barrier exits may be under way at once, and begin out of order.
-void Subscribers::depart(std::uint32_t number) {
-  std::uint32_t last = departed_.load();
-  while (last < number && !departed_.compare_exchange_weak(last, number)) {
+void Subscribers::begin_exit(std::uint32_t number) {
+  std::uint32_t last = begun_exits_.load();
+  while (last < number && !begun_exits_.compare_exchange_weak(last, number)) {
   }
 }
 
 void Subscribers::keep() {
   std::uint32_t done = done_.fetch_add(1) + 1;
-  if (done == departed_.load()) kept_.store(done);
+  if (done == begun_exits_.load()) kept_.store(done);
 }
 
 std::vector<Subscribed> Subscribers::due(std::uint32_t number) {
@@ -107,7 +107,7 @@ std::vector<Subscribed> Subscribers::due(std::uint32_t number) {
   return all;
 }
 
-bool SubscribedRuns::stands_before(const Expected& a, const Expected& b) {
+bool SubscribedRuns::is_before(const Expected& a, const Expected& b) {
   return std::tie(a.home.value, a.run.first) < std::tie(b.home.value, b.run.first);
 }
 
@@ -115,7 +115,7 @@ bool SubscribedRuns::stands_before(const Expected& a, const Expected& b) {
 std::span<const SubscribedRuns::Expected> SubscribedRuns::near(NodeId home, BlockRange run) const {
   auto from = [&](auto begin, std::uint64_t block) {
     Expected first{home, {block, 0}, 0, 0};
-    return std::lower_bound(begin, list_.end(), first, stands_before);
+    return std::lower_bound(begin, list_.end(), first, is_before);
   };
   auto begin = from(list_.begin(), run.first < longest_ ? 0 : run.first - longest_ + 1);
   return {begin, from(begin, run.end())};
@@ -144,7 +144,7 @@ void SubscribedRuns::note(NodeId home, BlockRange run, std::uint32_t after) {
   if (list_.size() < kMost) {
     longest_ = std::max(longest_, run.count);
     Expected one{home, run, after, kForever};
-    list_.insert(std::upper_bound(list_.begin(), list_.end(), one, stands_before), one);
+    list_.insert(std::upper_bound(list_.begin(), list_.end(), one, is_before), one);
   } else {
     ended_.push_back({home, run});
   }
@@ -193,7 +193,7 @@ void SubscribedRuns::give_up(NodeId home, BlockRange run) {
   end(ended);
 }
 
-void SubscribedRuns::depart(std::uint32_t number) {
+void SubscribedRuns::end_exit(std::uint32_t number) {
   std::vector<Ended> ended;
   std::erase_if(list_, [&](Expected& one) {
     if (one.until <= number) return true;
@@ -247,7 +247,7 @@ std::optional<MissSubscriptions::Made> MissSubscriptions::take() {
   for (Place& place : places_) {
     if (place.state.load() != kMade) continue;
     Made made = place.made;
-    made.stands = place.ends == ends_.load();
+    made.is_valid = place.ends == ends_.load();
     place.state.store(kFree);
     made_.fetch_sub(1);
     return made;

@@ -30,7 +30,7 @@ struct Subscribed {
 
 // The home side of subscriptions: the duty to push the blocks of a run to a reader at each of this
 // node's barrier exits, until the reader ends it. The thread that serves messages calls make() and
-// end(), one call at a time; threads at barrier exits call depart(), due() and keep(). Owns the
+// end(), one call at a time; threads at barrier exits call begin_exit(), due() and keep(). Owns the
 // list of subscriptions, which grows as needed up to a bound that depends on the number of nodes. A
 // reader that gets no subscription continues to send requests.
 class Subscribers {
@@ -49,7 +49,7 @@ class Subscribers {
   // The reader does not expect the run any more. Called before the reader asks for it again.
   void end(NodeId reader, BlockRange run);
   // Barrier exit `number` begins: what was subscribed to before is due at it. Called before due().
-  void depart(std::uint32_t number);
+  void begin_exit(std::uint32_t number);
   // The pushes of one barrier exit have been sent.
   void keep();
   // What to push at this barrier exit, sorted by block (the order in which readers use it) and by
@@ -57,7 +57,7 @@ class Subscribers {
   std::vector<Subscribed> due(std::uint32_t number);
 
   // The same for the next barrier exit, as far as it is known before it.
-  std::vector<Subscribed> due_next() { return due(departed_.load() + 1); }
+  std::vector<Subscribed> due_next() { return due(begun_exits_.load() + 1); }
 
  private:
   struct Slot {
@@ -72,9 +72,9 @@ class Subscribers {
   Slot* grow();
 
   std::size_t most_;
-  std::atomic<std::uint32_t> departed_{0};  // the latest exit that has begun
-  std::atomic<std::uint32_t> done_{0};      // how many exits are over
-  std::atomic<std::uint32_t> kept_{0};      // all exits up to this one are over
+  std::atomic<std::uint32_t> begun_exits_{0};  // the latest exit that has begun
+  std::atomic<std::uint32_t> done_{0};         // how many exits are over
+  std::atomic<std::uint32_t> kept_{0};         // all exits up to this one are over
   std::atomic<std::size_t> slots_{kSlots};
   Slot first_[kSlots];
   std::vector<Slot> parts_[kParts];
@@ -113,7 +113,7 @@ class SubscribedRuns {
   // subscribes to what is left.
   void give_up(NodeId home, BlockRange run);
   // The barrier exit has been applied: forgets what ended before it, and what was unused for long.
-  void depart(std::uint32_t number);
+  void end_exit(std::uint32_t number);
   // The subscriptions that ended here since the last call; their homes do not know it yet.
   std::vector<Ended> take_ended() { return std::exchange(ended_, {}); }
   bool empty() const { return list_.empty(); }
@@ -133,7 +133,7 @@ class SubscribedRuns {
   };
   static constexpr std::size_t kMost = 4096;
 
-  static bool stands_before(const Expected& a, const Expected& b);
+  static bool is_before(const Expected& a, const Expected& b);
   std::span<const Expected> near(NodeId home, BlockRange run) const;
   std::span<Expected> near(NodeId home, BlockRange run);
   void end(const std::vector<Ended>& all);
@@ -155,7 +155,7 @@ class MissSubscriptions {
     BlockRange run;
     std::uint32_t after = 0;
     bool predicted = false;  // as SubscriptionPlan (predict/predictor.h)
-    bool stands = false;     // no subscription has ended here since the miss asked
+    bool is_valid = false;   // no subscription has ended here since the miss asked
   };
 
   // A place for a subscription that a miss is about to ask for. nullopt: it must not ask.

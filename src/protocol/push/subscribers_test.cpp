@@ -60,16 +60,16 @@ TEST_F(SubscribedRunsTest, EndRunsWithinTheSubscribedOne) {
 TEST_F(SubscribedRunsTest, EndAfterSomeUnusedExits) {
   expected.note(kOther, {100, 16}, kAfter);
   std::uint32_t number = kAfter;
-  expected.depart(number);  // nothing was due yet
+  expected.end_exit(number);  // nothing was due yet
   for (int times = 0; times < 10; ++times) {
     expected.use(kHome, {104, 2});
-    expected.depart(++number);
+    expected.end_exit(++number);
     EXPECT_EQ(expected.covers(kOther, {100, 16}, number + 1), times < 3);
   }
   EXPECT_EQ(expected.take_ended(), (Ended{{kOther, {100, 16}}}));
   EXPECT_TRUE(expected.covers(kHome, {100, 16}, number + 1));
   EXPECT_FALSE(expected.covers(kOther, {100, 16}, number + 1));
-  for (std::uint32_t i = 0; i < kMostUnused; ++i) expected.depart(++number);
+  for (std::uint32_t i = 0; i < kMostUnused; ++i) expected.end_exit(++number);
   EXPECT_TRUE(expected.empty());
   EXPECT_EQ(expected.take_ended(), (Ended{{kHome, {100, 16}}}));
 }
@@ -123,7 +123,7 @@ TEST(MissSubscriptionsTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
   EXPECT_EQ(made->run, BlockRange({7, 2}));
   EXPECT_EQ(made->after, kAfter);
   EXPECT_TRUE(made->predicted);
-  EXPECT_TRUE(made->stands);
+  EXPECT_TRUE(made->is_valid);
   EXPECT_FALSE(subscribers.take());
   subscribers.ending(true);
   EXPECT_FALSE(subscribers.reserve());
@@ -131,7 +131,7 @@ TEST(MissSubscriptionsTest, StandWhereNothingHasEndedSinceTheyWereAskedFor) {
   subscribers.fill(*first, {.home = kHome, .run = {7, 2}, .after = kAfter});
   made = subscribers.take();
   ASSERT_TRUE(made);
-  EXPECT_FALSE(made->stands);
+  EXPECT_FALSE(made->is_valid);
 }
 
 TEST(MissSubscriptionsTest, AreNoMoreThanThereArePlaces) {
@@ -148,7 +148,7 @@ class SubscribersTest : public testing::Test {
   // What is due at the barrier exit, and to which reader.
   std::vector<Subscribed> due(std::uint32_t number) { return subscribers.due(number); }
   void depart(std::uint32_t number) {
-    subscribers.depart(number);
+    subscribers.begin_exit(number);
     subscribers.keep();
   }
   using Due = std::vector<Subscribed>;

@@ -59,7 +59,7 @@ bool Backoff::is_short() const {
          chosen_mode.load(std::memory_order_relaxed) != Mode::kSleep;
 }
 
-void Backoff::renew() { looks_ = std::min(looks_, kSpins); }
+void Backoff::restart() { looks_ = std::min(looks_, kSpins); }
 
 bool Backoff::pause(HandlerNeed handler) {
   Mode mode = chosen_mode.load(std::memory_order_relaxed);

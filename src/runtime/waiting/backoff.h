@@ -21,10 +21,10 @@ class Backoff {
   // for a thread of the caller's own node, which may need this processor for its work.
   explicit Backoff(std::uint64_t longest_ns) : longest_ns_(longest_ns) {}
 
-  // False: the caller should sleep. Later calls say so too, until `renew()`.
+  // False: the caller should sleep. Later calls say so too, until `restart()`.
   bool pause(HandlerNeed handler = HandlerNeed::kNothing);
   // Restarts the time to poll: something else has come, and more may come soon.
-  void renew();
+  void restart();
   // Whether the wait has taken few looks so far (kSpins) and need not read the clock yet.
   bool is_short() const;
 

@@ -140,8 +140,7 @@ class WorkHistory {
   std::vector<chunks::View> views_;
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
-  chunks::ChunkId ids_[2];                // the last numbers that were reported to a thread
-  std::vector<std::uint64_t> shared_[2];  // subscriptions by node: threads that use it
+  chunks::ChunkId ids_[2];  // the last numbers that were reported to a thread
   bool subscribed_[2][kMaxWorkNodes] = {};
   std::uint32_t putting_ = 0;                    // sources that have not ended
   std::uint64_t next_tag_ = 0;                   // of the next frame
