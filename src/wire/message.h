@@ -158,8 +158,9 @@ struct CountWake {
 // An arrival up the tree (kBarrierArrive), or an exit down the tree (kBarrierExit); two nodes
 // arrive at each other. Tail: `reduced` bytes of a reduction; `notices` bytes of a notice set, of
 // the subtree or of all nodes; and, between two nodes, the GrantedBlocks that come with an arrival,
-// each with its bytes (none if the block is gone, or the same). `plain`, `acquired`, `departures`:
-// what two nodes tell each other about the order of their barrier exits (barrier_tree.h).
+// each with its bytes (none if the block is gone, or the same). `plain`, `acquired`,
+// `barrier_exits`: what two nodes tell each other about the order of their barrier exits
+// (barrier_tree.h).
 struct BarrierMessage {
   Kind kind = Kind::kBarrierArrive;
   std::uint8_t op = 0;

@@ -21,9 +21,9 @@ class Acquires {
   Acquires(const Acquires&) = delete;
 
   // Drops or refreshes the copies that the notice set makes stale. Only then does this node's core
-  // learn the set. departure: the number of the barrier exit, or 0 if the set came with `lock` or
-  // is empty. activity: this node's activity when it arrived at the barrier, or when it asked for
-  // the lock. grant: the set, and the blocks that came with it.
+  // learn the set. barrier_exit: the number of the barrier exit, or 0 if the set came with `lock`
+  // or is empty. activity: this node's activity when it arrived at the barrier, or when it asked
+  // for the lock. grant: the set, and the blocks that came with it.
   Task<> apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t activity, const Grant& grant,
                std::optional<LockId> lock = std::nullopt);
   // The same without a numbered barrier exit: for the notices of a gather, or with an empty set

@@ -42,7 +42,7 @@ class Barriers {
   // A barrier that may be held in memory. Used by the thread that arrives last at this node.
   struct InMemory {
     bool quiet = false;  // the last round was held, without copies or tracked blocks here
-    // The argument of meet() in that round, and three counts of that time:
+    // The argument of hold_in_memory() in that round, and three counts of that time:
     std::uint64_t learned = 0;
     std::uint64_t changes = 0;      // Core::changes()
     std::uint64_t dirty_count = 0;  // NodeState::dirty_count

@@ -368,7 +368,7 @@ struct AskAtomic {
 
 // ---- pushes
 
-// What a push brought: in `tracked` a bit for each tracked block; in `same` a bit for each block
+// What came with a push: in `tracked` a bit for each tracked block; in `same` a bit for each block
 // that came without bytes: they are those of the version in TakePush::versions. gone: the push has
 // no bytes; the home has to be asked.
 struct TakenPush {
