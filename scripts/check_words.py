@@ -160,7 +160,6 @@ def self_test():
         "docs/code.md": "Run `who` or\n\n    who ahead\n\n```c\nint ahead;\n```\nsee [a page](decisions/who.md).\n",
         "docs/long.md": "word " * 24 + "\n" + ("word " * 20 + "\n") * 200 + "Who waits polls.\n",
         "src/base/b.cpp": 'const char* text = "who // is told";  // The home answers by `told`.\n',
-        "src/sim/c.cpp": "// Who waits is told.\n",
         "docs/man/b.1.scd": "b(1)\n\n```\nnews ahead\n```\n\nThe page is *stands_for*(1), after *--hot*.\n",
     }
     return source_tree.self_test(check, wrong, right)

@@ -42,9 +42,9 @@ struct Start {
   Mix random_predictions = Mix::kOnly;
   Mix racy = Mix::kNever;
 };
-constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 65'000},
-                             {"TrackSaysHere", 3, 163'500, Mix::kMix, Mix::kMix},
-                             {"MissKeepsVersion", 3, 67'500, Mix::kMix, Mix::kMix}};
+constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 50'000, Mix::kMix, Mix::kMix},
+                             {"TrackSaysHere", 3, 96'000, Mix::kMix, Mix::kMix},
+                             {"MissKeepsVersion", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {

@@ -61,6 +61,7 @@ class RandomPredictor final : public protocol::Predictor {
   bool release_at_once(LockId) override { return says(kReleaseAtOnce); }
   std::uint32_t extends_turn(LockId) override { return static_cast<std::uint32_t>(some(kExtend)); }
   bool offers(std::uint64_t, NodeId) override { return says(kOffer); }
+  bool defers(std::uint64_t) override { return says(kDefer); }
   std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
   bool may_give(std::uint64_t, bool, bool) override { return says(kGive); }
   bool tries_in_memory(BarrierId) override { return says(kMemoryBarrier); }
@@ -93,6 +94,7 @@ class RandomPredictor final : public protocol::Predictor {
     kReleaseAtOnce,
     kExtend,
     kOffer,
+    kDefer,
     kGive,
     kMemoryBarrier,
     kMemoryBarrierWithLeases,

@@ -47,7 +47,7 @@ class Hlrc : public MemoryRoom {
         notices_(node_),
         homes_(node_),
         tracked_homes_(node_, notices_, homes_),
-        offers_(node_, notices_, homes_),
+        offers_(node_, notices_, homes_, tracked_homes_),
         subscriptions_(node_),
         fetches_(node_, homes_, subscriptions_),
         pushes_(node_, memory),

@@ -7,9 +7,15 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<> Offers::offer_homes(Strand& s, Bytes notices) {
   find_sole_writers(notices);
+  std::size_t fresh = offers_.size();
+  if (!deferred_.empty()) mark(Mark::kExitOffersLate);
+  offers_.insert(offers_.end(), deferred_.begin(), deferred_.end());
+  deferred_.clear();
   if (offers_.empty()) co_return;
-  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i]);
+  for (std::size_t i = 0; i < offers_.size(); ++i) co_await offer(s, offers_[i], i < fresh);
   co_await arm_offers(s);
+  // The deferred offers need one more barrier exit.
+  if (!deferred_.empty()) others_wrote_.store(true, std::memory_order_relaxed);
 }
 
 // Collects in offers_ this node's movable blocks of which one other node alone gave notice.
@@ -95,9 +101,11 @@ void Offers::forget_writers(BlockRange range) {
     return written.run.first < range.end() && range.first < written.run.end();
   };
   std::erase_if(eager_writers_, is_in);
+  std::erase_if(deferred_, is_in);
 }
 
-Task<> Offers::offer(Strand& s, Written written) {
+// fresh: the notices of this barrier exit name the writer; else the offer was deferred.
+Task<> Offers::offer(Strand& s, Written written, bool fresh) {
   auto [run, to] = written;
   for (std::uint64_t b = run.first; b < run.end(); ++b) co_await node_.lock_block(s, b);
   for (std::uint64_t b = run.first; b < run.end();) {
@@ -105,6 +113,10 @@ Task<> Offers::offer(Strand& s, Written written) {
     while (part.end() < run.end()) {
       bool may = node_.predictor.offers(part.end(), to);
       if (may) may = co_await can_offer(s, part.end(), to);
+      if (may && fresh && node_.predictor.defers(part.end())) {
+        co_await defer(s, part.end(), to);
+        may = false;
+      }
       if (!may) break;
       ++part.count;
     }
@@ -116,6 +128,22 @@ Task<> Offers::offer(Strand& s, Written written) {
       ++b;
     }
   }
+}
+
+// The block, whose lock is held, is offered at the next barrier exit.
+Task<> Offers::defer(Strand& s, std::uint64_t block, NodeId to) {
+  bool goes_on = !deferred_.empty() && deferred_.back().by == to;
+  if (goes_on && deferred_.back().run.end() == block + 1) co_return;  // it is added already
+  mark(Mark::kExitDefersOffer);
+  if (goes_on && deferred_.back().run.end() == block) {
+    ++deferred_.back().run.count;
+  } else {
+    deferred_.push_back({{block, 1}, to});
+  }
+  // A writer on another host keeps its copy of a tracked block until a notice names it. The notice
+  // is given now, so that the writer asks again when the block is offered.
+  bool far = !node_.reaches(to) && node_.entries[block].state() == BlockState::kHome;
+  if (far && node_.tracked.contains(block)) co_await tracked_homes_.untrack(s, block);
 }
 
 // Whether the home is here, and not on offer to `to`. An offer to another node is ended: that node

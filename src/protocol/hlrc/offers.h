@@ -3,6 +3,7 @@
 #include "protocol/hlrc/home_words.h"
 #include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/notices.h"
+#include "protocol/hlrc/tracked_homes.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -21,8 +22,8 @@ struct Written {
 // HomeWords is the part of the other nodes.
 class Offers {
  public:
-  Offers(NodeState& node, Notices& notices, HomeWords& homes)
-      : node_(node), notices_(notices), homes_(homes) {}
+  Offers(NodeState& node, Notices& notices, HomeWords& homes, TrackedHomes& tracked_homes)
+      : node_(node), notices_(notices), homes_(homes), tracked_homes_(tracked_homes) {}
   Offers(const Offers&) = delete;
 
   // At a barrier exit with these notices: offers the homes that one other node alone wrote.
@@ -34,13 +35,15 @@ class Offers {
   void forget_writers(BlockRange range);
   // As Hlrc::offer_asked.
   Task<std::uint64_t> offer_asked(Strand& s, Offer asked);
-  // Whether other nodes wrote movable blocks of this node, as far as expiries have reported it.
+  // Whether other nodes wrote movable blocks of this node, as far as expiries have reported it, or
+  // deferred offers are due.
   bool others_wrote() const { return others_wrote_.load(std::memory_order_relaxed); }
 
  private:
   void find_sole_writers(Bytes notices);
   void note_writer(BlockRange range, NodeId writer);
-  Task<> offer(Strand& s, Written written);
+  Task<> offer(Strand& s, Written written, bool fresh);
+  Task<> defer(Strand& s, std::uint64_t block, NodeId to);
   Task<bool> can_offer(Strand& s, std::uint64_t block, NodeId to);
   Task<> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<> arm_offers(Strand& s);
@@ -49,10 +52,12 @@ class Offers {
   NodeState& node_;
   Notices& notices_;
   HomeWords& homes_;
+  TrackedHomes& tracked_homes_;
   // This node's blocks that the notices of a barrier exit name, by writer.
   std::vector<Written> writers_;
   // The blocks that are offered: at a barrier exit, those that one other node alone wrote.
   std::vector<Written> offers_;
+  std::vector<Written> deferred_;  // offers of the next barrier exit
   // The writers of blocks in eager regions, which no barrier exit names: from the expiries since
   // the last exit.
   std::vector<Written> eager_writers_;

@@ -101,6 +101,7 @@ class AdaptivePredictor final : public Predictor {
   void lock_reused(LockId lock) override { lock_releases_.reused(lock); }
 
   bool offers(std::uint64_t block, NodeId) override { return home_offers_.offers(block); }
+  bool defers(std::uint64_t block) override { return home_offers_.defers(block); }
   bool may_give(std::uint64_t block, bool reads, bool moved) override {
     return home_offers_.may_give(reads, moved) && home_offers_.offers(block);
   }

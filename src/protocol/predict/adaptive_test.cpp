@@ -170,10 +170,12 @@ TEST_F(AdaptivePredictorTest, AFreedRegionLeavesNoHistory) {
   predictor_.home_came(7);
   predictor_.offer_ended(7);
   EXPECT_FALSE(predictor_.offers(7, NodeId{1}));
+  EXPECT_TRUE(predictor_.defers(7));
   take(6);
   predictor_.forget(7);
   predictor_.region_freed({0, 16});
   EXPECT_TRUE(predictor_.offers(7, NodeId{1}));
+  EXPECT_FALSE(predictor_.defers(7));
   EXPECT_EQ(take(7), 1u) << "the stream ended with its region";
 }
 

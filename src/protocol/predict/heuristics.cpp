@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "untrack_idle",
     "tell_unchanged",
     "offer",
+    "offer_later",
     "offer_back_off",
     "offer_ends_run",
     "ask_homes_to_write",

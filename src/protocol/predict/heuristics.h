@@ -31,7 +31,8 @@ enum class Heuristic : std::uint8_t {
   kUntrackIdle,              // a few tracked blocks that no node writes go back to leases
   kTellUnchanged,            // writes of the values that were there give notice
   kOffer,                    // homes are offered to their only writer
-  kOfferBackOff,             // ... and ever more seldom, if threads of the home end the offers
+  kOfferLater,               // ... one barrier later, if threads of the home ended offers
+  kOfferBackOff,             // ... and seldom, if they ended those as well
   kOfferEndsRun,             // ... and a fault that ends one offer ends those behind it
   kAskHomesToWrite,          // writers in order ask for homes
   kAskHomesToRead,           // readers in order ask for homes

@@ -25,6 +25,12 @@ class HomeOffers {
     mark(Mark::kExitKeepsHome);
     return false;
   }
+  // If a thread of this node ended an offer, the offer came at the wrong time: a consumer here
+  // reads the block after the barrier, before the producer asks for it again. Then the next offer
+  // is made one barrier exit later.
+  bool defers(std::uint64_t block) const {
+    return past_.of(block).offers_ended > 0 && past_.on(Heuristic::kOfferLater);
+  }
   // A home is given on request only once: a block that moves time after time is left to the offers
   // at barriers. Readers are given none once threads of this node needed too many such homes again.
   bool may_give(bool reads, bool moved) const {
@@ -35,7 +41,7 @@ class HomeOffers {
     return !keeps;
   }
   void home_given(std::uint64_t block) { past_.of(block).given_to_reader = true; }
-  // If threads of this node end one offer after the other, they use the block between two writes of
+  // If a deferred offer was ended as well, the home's threads use the block between two writes of
   // the other node. Then offers are made more and more seldom.
   void ended(std::uint64_t block) {
     gone(block);

@@ -183,6 +183,8 @@ class Predictor {
 
   // At the home, at a barrier exit: `to` alone wrote the block. Whether it is offered to that node.
   virtual bool offers(std::uint64_t /*block*/, NodeId /*to*/) { return true; }
+  // If so: whether only at the next barrier exit.
+  virtual bool defers(std::uint64_t /*block*/) { return false; }
   // At the home: a node asks for the block's home. Whether it is offered to that node. reads: the
   // node only reads so far; moved: the home has moved before.
   virtual bool may_give(std::uint64_t /*block*/, bool /*reads*/, bool /*moved*/) { return false; }

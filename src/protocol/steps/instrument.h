@@ -129,6 +129,8 @@ enum class Mark : std::uint8_t {
   kExitEndsOffer,            // another thread may be storing: the offer is not armed
   kExitMovesOffer,           // the block is offered to another node than before
   kExitKeepsHome,            // the predictor makes no offer
+  kExitDefersOffer,          // an offer waits for a later barrier exit
+  kExitOffersLate,           // an offer that has waited is made
   kExitGivesNotice,          // a tracked block is offered to a node out of reach
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
