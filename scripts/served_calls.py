@@ -20,7 +20,7 @@ ROWS = {  # what the page calls a file's functions
     "print": "texts", "files": "files", "paths": "names of files", "attributes": "attributes of files",
     "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
     "waiting": "waiting", "clocks": "clocks and timers", "limits": "limits, rights, processors", "locking": "locked memory",
-    "process": "processes", "replaced": "threads and the current folder", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
+    "process": "processes", "replaced": "threads, the current folder, rights", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
     "unserved": "not served, but told", "closing": "closing, which spares the job's descriptors",
     "mutexes": "mutexes", "conditions": "conditions", "read_write_locks": "read-write locks",
     "semaphores": "semaphores and barriers", "c_threads": "C", "atomics": "atomics",

@@ -106,11 +106,6 @@ int getgroups(int count, gid_t* to) noexcept {
   return own.done(result, count == 0 ? 0 : groups_bytes(result));
 }
 
-int setgroups(size_t count, const gid_t* groups) noexcept {
-  InBytes own(groups, count * sizeof *groups);
-  return next<"setgroups">(::setgroups)(count, static_cast<const gid_t*>(own.get()));
-}
-
 int getresuid(uid_t* real, uid_t* effective, uid_t* saved) noexcept {
   Out<uid_t> r(real), e(effective), s(saved);
   return s.done(e.done(r.done(next<"getresuid">(::getresuid)(r.get(), e.get(), s.get()))));

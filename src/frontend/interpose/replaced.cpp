@@ -1,5 +1,6 @@
-// Calls that libterrane_threads replaces by its own (frontend/threads): its threads and its current
-// folder are those of all nodes.
+// Calls that libterrane_threads replaces by its own (frontend/threads): its threads, its current
+// folder and its rights are those of all nodes.
+#include <grp.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -35,6 +36,11 @@ int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set)
   InBytes own(set, bytes);
   auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
   return call(thread, bytes, static_cast<const cpu_set_t*>(own.get()));
+}
+
+int setgroups(size_t count, const gid_t* groups) noexcept {
+  InBytes own(groups, count * sizeof *groups);
+  return next<"setgroups">(::setgroups)(count, static_cast<const gid_t*>(own.get()));
 }
 
 int chdir(const char* path) noexcept { return next<"chdir">(::chdir)(InPath(path).get()); }
