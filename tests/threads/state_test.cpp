@@ -41,10 +41,39 @@ TEST(StateTest, AnEffectiveUserIsThatOfAllThreads) {
 TEST(StateTest, WhatCannotBeDoneOnAllNodesIsRefused) {
   Outcome outcome = run_threads("-n 2", kRights + " refused");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  for (const char* call : {"unshare", "setns"})
-    EXPECT_NE(outcome.err.find(std::string(call) + ": the threads of other nodes would stay"),
-              std::string::npos)
-        << outcome.err;
+  for (const char* sentence :
+       {"unshare: the threads of other nodes would stay", "setns: the threads of other nodes would",
+        "sethostname: the nodes may be on several hosts", "prctl(PR_SET_SECCOMP): the threads of",
+        "syscall(2) about rights or namespaces: the threads of other nodes would stay"})
+    EXPECT_EQ(count(outcome.err, sentence), 1) << sentence << ": " << outcome.err;
+}
+
+TEST(StateTest, NewThreadsRoundAsTheirCreatorDoes) {
+  for (const char* program : {STATE_ROUNDING, STATE_ROUNDING_FAST}) {
+    for (const char* setup : kSetups) expect_good(setup, program);
+    for (const char* source : {"uffd-async", "uffd-sync", "sigsegv"})
+      expect_good(std::string("-n 2 --placement 1 --fault-source ") + source, program);
+  }
+}
+
+TEST(StateTest, LimitsAreThoseOfAllThreads) {
+  for (const char* setup : kSetups) expect_good(setup, kRights + " limits");
+}
+
+TEST(StateTest, NewThreadsInheritRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has rights to give up";
+  for (const char* setup : kSetups)
+    for (const char* mode : {"inherited", "of_one_thread"})
+      expect_good(setup, kRights + " " + mode);
+}
+
+TEST(StateTest, TheRootFolderIsThatOfAllNodes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root changes its root folder";
+  for (const char* setup : kSetups) expect_good(setup, kRights + " chroot");
+}
+
+TEST(StateTest, WhatAProcessHasIsChangedOnAllNodes) {
+  for (const char* setup : kSetups) expect_good(setup, kRights + " of_process");
 }
 
 }  // namespace

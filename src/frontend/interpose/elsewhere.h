@@ -37,6 +37,9 @@ class Elsewhere {
   virtual void redirected(int fd) = 0;
   // Says once that a call is not made about a descriptor of another node. -1, errno EBADF.
   virtual int refuse(const char* call, int fd) = 0;
+  // Whether syscall(2) may not make that call of the kernel, because it would change the threads of
+  // this node alone: said once, errno EPERM.
+  virtual bool refuses_system_call(long number) = 0;
   // Runs the task on that node. False: it has not run, errno says why.
   virtual bool run(std::uint32_t node, Task& task) = 0;
   // Shared memory; nullptr: there is none.

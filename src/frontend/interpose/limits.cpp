@@ -32,38 +32,6 @@ std::size_t groups_bytes(int count) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int getrlimit(__rlimit_resource_t what, rlimit* to) noexcept {
-  Out<rlimit> own(to);
-  return own.done(next<"getrlimit">(::getrlimit)(what, own.get()));
-}
-
-int getrlimit64(__rlimit_resource_t what, rlimit64* to) noexcept {
-  Out<rlimit64> own(to);
-  return own.done(next<"getrlimit64">(::getrlimit64)(what, own.get()));
-}
-
-int setrlimit(__rlimit_resource_t what, const rlimit* limit) noexcept {
-  return next<"setrlimit">(::setrlimit)(what, In<rlimit>(limit).get());
-}
-
-int setrlimit64(__rlimit_resource_t what, const rlimit64* limit) noexcept {
-  return next<"setrlimit64">(::setrlimit64)(what, In<rlimit64>(limit).get());
-}
-
-int prlimit(pid_t process, __rlimit_resource what, const rlimit* limit, rlimit* before) noexcept {
-  In<rlimit> own(limit);
-  Out<rlimit> own_before(before);
-  return own_before.done(next<"prlimit">(::prlimit)(process, what, own.get(), own_before.get()));
-}
-
-int prlimit64(pid_t process, __rlimit_resource what, const rlimit64* limit,
-              rlimit64* before) noexcept {
-  In<rlimit64> own(limit);
-  Out<rlimit64> own_before(before);
-  auto* call = next<"prlimit64">(::prlimit64);
-  return own_before.done(call(process, what, own.get(), own_before.get()));
-}
-
 int sysinfo(struct sysinfo* to) noexcept {
   Out<struct sysinfo> own(to);
   return own.done(next<"sysinfo">(::sysinfo)(own.get()));
@@ -114,11 +82,6 @@ int getresuid(uid_t* real, uid_t* effective, uid_t* saved) noexcept {
 int getresgid(gid_t* real, gid_t* effective, gid_t* saved) noexcept {
   Out<gid_t> r(real), e(effective), s(saved);
   return s.done(e.done(r.done(next<"getresgid">(::getresgid)(r.get(), e.get(), s.get()))));
-}
-
-int sethostname(const char* name, size_t bytes) noexcept {
-  InBytes own(name, bytes);
-  return next<"sethostname">(::sethostname)(static_cast<const char*>(own.get()), bytes);
 }
 
 int getentropy(void* to, size_t bytes) {

@@ -150,8 +150,6 @@ int truncate64(const char* path, off64_t bytes) noexcept {
   return next<"truncate64">(::truncate64)(InPath(path).get(), bytes);
 }
 
-int chroot(const char* path) noexcept { return next<"chroot">(::chroot)(InPath(path).get()); }
-
 int statfs(const char* path, struct statfs* to) noexcept {
   Out<struct statfs> own(to);
   return own.done(next<"statfs">(::statfs)(InPath(path).get(), own.get()));

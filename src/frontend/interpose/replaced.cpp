@@ -2,15 +2,18 @@
 // folder and its rights are those of all nodes.
 #include <grp.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
+using terrane::frontend::Out;
 using terrane::frontend::OutBytes;
 
 #pragma GCC visibility push(default)
@@ -42,6 +45,45 @@ int setgroups(size_t count, const gid_t* groups) noexcept {
   InBytes own(groups, count * sizeof *groups);
   return next<"setgroups">(::setgroups)(count, static_cast<const gid_t*>(own.get()));
 }
+
+int getrlimit(__rlimit_resource_t what, rlimit* to) noexcept {
+  Out<rlimit> own(to);
+  return own.done(next<"getrlimit">(::getrlimit)(what, own.get()));
+}
+
+int getrlimit64(__rlimit_resource_t what, rlimit64* to) noexcept {
+  Out<rlimit64> own(to);
+  return own.done(next<"getrlimit64">(::getrlimit64)(what, own.get()));
+}
+
+int setrlimit(__rlimit_resource_t what, const rlimit* limit) noexcept {
+  return next<"setrlimit">(::setrlimit)(what, In<rlimit>(limit).get());
+}
+
+int setrlimit64(__rlimit_resource_t what, const rlimit64* limit) noexcept {
+  return next<"setrlimit64">(::setrlimit64)(what, In<rlimit64>(limit).get());
+}
+
+int prlimit(pid_t process, __rlimit_resource what, const rlimit* limit, rlimit* before) noexcept {
+  In<rlimit> own(limit);
+  Out<rlimit> own_before(before);
+  return own_before.done(next<"prlimit">(::prlimit)(process, what, own.get(), own_before.get()));
+}
+
+int prlimit64(pid_t process, __rlimit_resource what, const rlimit64* limit,
+              rlimit64* before) noexcept {
+  In<rlimit64> own(limit);
+  Out<rlimit64> own_before(before);
+  auto* call = next<"prlimit64">(::prlimit64);
+  return own_before.done(call(process, what, own.get(), own_before.get()));
+}
+
+int sethostname(const char* name, size_t bytes) noexcept {
+  InBytes own(name, bytes);
+  return next<"sethostname">(::sethostname)(static_cast<const char*>(own.get()), bytes);
+}
+
+int chroot(const char* path) noexcept { return next<"chroot">(::chroot)(InPath(path).get()); }
 
 int chdir(const char* path) noexcept { return next<"chdir">(::chdir)(InPath(path).get()); }
 

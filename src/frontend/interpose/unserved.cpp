@@ -10,9 +10,11 @@
 
 #include "base/log.h"
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/futex.h"
 
+using terrane::frontend::Elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
 
@@ -51,6 +53,8 @@ long syscall(long number, ...) noexcept {
   if (number == SYS_futex && SharedRange::contains(word))
     return terrane::frontend::pages::futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
                                            reinterpret_cast<const timespec*>(d));
+  Elsewhere* elsewhere = Elsewhere::get();
+  if (elsewhere != nullptr && elsewhere->refuses_system_call(number)) return -1;
   long result = next<"syscall">(::syscall)(number, a, b, c, d, e, f);
   if (result != -1 || errno != EFAULT) return result;
   static std::atomic_flag told;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "frontend/threads/inherited.h"
 #include "runtime/node.h"
 #include "runtime/program/heap.h"
 #include "runtime/program/image.h"
@@ -33,6 +34,7 @@ struct alignas(64) Record {
   void* result;
   std::uint64_t stack_bytes;
   std::uint64_t closed_signals;  // its mask, from the thread that made it
+  Inherited inherited;           // from the thread that made it
   std::uint64_t done;            // its address is that of the count for which pthread_join waits
 };
 
@@ -74,6 +76,12 @@ struct alignas(64) Random {
   char words[128];  // of `plain`, as many as the C library has
 };
 
+// How many files the program may open (RLIMIT_NOFILE), as on node 0. Other nodes have more, since
+// numbers of descriptors are divided between the nodes.
+struct FileLimit {
+  std::uint64_t now, most;
+};
+
 struct Control {
   // Written by each node before the first barrier.
   struct Card {
@@ -102,6 +110,7 @@ struct Control {
   // each node's own, which lead to the same place.
   std::uint32_t output_of[3];
   Random random;
+  FileLimit files;
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {

@@ -59,6 +59,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   std::uint64_t closed = 0;
   std::memcpy(&closed, &mask, sizeof closed);
+  Inherited inherited = inherited_from_here();
   Control& control = Program::get()->control();
   Holding hold(&control.lock);
   Record* record = free_record(control);
@@ -74,6 +75,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->result = nullptr;
   record->stack_bytes = wanted.stack_bytes;
   record->closed_signals = closed;
+  record->inherited = inherited;
   ++control.load[record->slot];
   ++control.live;
   return record;

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/node_memory.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/state_calls.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -25,6 +27,7 @@ class Files final : public Elsewhere {
   int adopt(int fd) override;
   void redirected(int fd) override;
   int refuse(const char* call, int fd) override;
+  bool refuses_system_call(long number) override;
   bool run(std::uint32_t node, Task& task) override;
   void* allocate(std::size_t bytes) override { return Program::get()->heap().allocate(bytes); }
   void free(void* block) override { Program::get()->heap().free(block); }
@@ -49,12 +52,11 @@ Files::Files(const Program& program) : self_(program.self()), nodes_(program.nod
     most = std::min(most, static_cast<int>(program.control().cards[n].most_files));
   first_ = most / 2;
   each_ = nodes_ == 1 ? 0 : std::min((most - first_) / static_cast<int>(nodes_ - 1), 1 << 14);
-  if (self_ != 0) {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-      limit.rlim_cur = limit.rlim_max;
-      ::setrlimit(RLIMIT_NOFILE, &limit);
-    }
+  rlimit limit{};
+  if (next<"getrlimit">(::getrlimit)(RLIMIT_NOFILE, &limit) == 0) {
+    if (self_ == 0) program.control().files = {limit.rlim_cur, limit.rlim_max};
+    limit.rlim_cur = limit.rlim_max;
+    if (self_ != 0) next<"setrlimit">(::setrlimit)(RLIMIT_NOFILE, &limit);
   }
   if (nodes_ > 1) set(this);
 }
@@ -115,6 +117,15 @@ int Files::refuse(const char* call, int fd) {
                         "EBADF",
                         call, fd, node_of(fd));
   return -1;
+}
+
+bool Files::refuses_system_call(long number) {
+  bool one_nodes = number == SYS_seccomp || number == SYS_unshare || number == SYS_setns ||
+                   number == SYS_setgroups || number == SYS_chroot;
+  if (!one_nodes || !asks()) return false;
+  refused<"syscall(2) about rights or namespaces", int>(
+      EPERM, "the threads of other nodes would stay as they are");
+  return true;
 }
 
 bool Files::run(std::uint32_t node, Task& task) {

@@ -71,6 +71,7 @@ int get_nprocs_conf(void) noexcept {
 }
 
 long sysconf(int name) noexcept {
+  if (name == _SC_OPEN_MAX) return ::getdtablesize();
   long here = next<"sysconf">(::sysconf)(name);
   bool processors_asked = name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF;
   return processors_asked ? processors(static_cast<int>(here)) : here;

@@ -103,6 +103,7 @@ void Program::start() {
   program->find_code();
   the_program = program;
   share_files(*program);
+  remember_rights();
   begin_cancelling();
 }
 

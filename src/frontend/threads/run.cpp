@@ -120,6 +120,10 @@ void* begin(void* raw) {
   if (stack.base == nullptr)
     program.node().fail("no shared memory for a thread's stack: lower 'ulimit -s'");
   __cxa_thread_atexit_impl(at_end, &record, &__dso_handle);
+  if (const char* kept = inherit(record.inherited))
+    program.node().fail(
+        fmt::format("a new thread cannot have {} from the thread that creates it: {}", kept,
+                    ::strerror(errno)));
   record.result = run_as(record, stack, record.function, record.argument);
   return nullptr;
 }

@@ -46,10 +46,13 @@ Result refused(int error, const char* sentence) {
 struct Change {
   // Makes the change on the calling node; errno where it cannot be.
   bool (*make)(Change& change);
+  // Whether the calling node could make it; errno. nullptr: only the attempt shows that.
+  bool (*may)(Change& change) = nullptr;
 };
 
-// Makes it on this node and then on all others. False, with errno: this node refuses it, and no
-// node has changed. If a later node refuses, the nodes would differ: the job ends with a sentence.
+// Makes it on this node and then on all others. False, with errno: this node refuses it, or a node
+// that was asked before, and no node has changed. If a later node refuses, the nodes would differ:
+// the job ends with a sentence.
 bool change_all_nodes(const char* call, Change& change);
 
 // A call with numbers alone that changes the process, made on every node; the result on this node.

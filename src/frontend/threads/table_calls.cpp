@@ -52,5 +52,11 @@ int setns(int fd, int kind) noexcept {
       "the threads of other nodes would stay in the old namespaces");
 }
 
+int setdomainname(const char* name, size_t bytes) noexcept {
+  if (!concerns_all_nodes()) return next<"setdomainname">(::setdomainname)(name, bytes);
+  return refused<"setdomainname", int>(EPERM,
+      "the nodes may be on several hosts, which cannot have one name");
+}
+
 }  // extern "C"
 #pragma GCC visibility pop
