@@ -16,9 +16,10 @@ enum class FrameKind : std::uint32_t {
 
 enum class NetworkFrameKind : std::uint32_t {
   kMessage = 1,
-  kHello = 2,         // no message: the connection is open, and may be used in both directions
-  kFarewell = 3,      // no message: the sender has sent everything, and asks for an answer
-  kFarewellHeard = 4  // no message: everything sent before the farewell has arrived
+  kHello = 2,          // no message: the connection is open, and may be used in both directions
+  kFarewell = 3,       // no message: the sender has sent everything, and asks for an answer
+  kFarewellHeard = 4,  // no message: everything sent before the farewell has arrived
+  kCall = 5            // a one-sided call, or the answer to one; calls have an order of their own
 };
 
 // Precedes the payload of every frame.

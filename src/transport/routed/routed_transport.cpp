@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -20,6 +21,8 @@ constexpr std::uint64_t kFarewell_ns = 2000 * kMillisecond;
 constexpr std::uint64_t kPatience_ns = 20'000 * kMillisecond;
 // A thread that only sleeps takes in no more than so much for a receiver.
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
+// A call is not divided here: gateways do so.
+constexpr std::size_t kWhole = SIZE_MAX;
 constexpr int kNap_ms = 1;
 constexpr int kLongestNap_ms = 20;
 
@@ -53,8 +56,11 @@ class RoutedTransport::Incoming final : public End::Receiver {
   void message(routing::Address from, std::uint16_t tag, routing::Bytes message) override {
     if (!from.is_node() || from.value >= transport_.regions_.size()) return;
     NodeId node{from.value};
-    if (tag == kRequestTag) return transport_.serve(node, message);
-    if (tag == kAnswerTag) return take_answer(node, message);
+    if (tag == kRequestTag) return transport_.calls_.serve(node, message);
+    if (tag == kAnswerTag) {
+      transport_.calls_.take_answer(node, message);
+      return;
+    }
     ++messages;
     if (receiver_ != nullptr) return receiver_->received(node, message);
     transport_.keep({node, {message.begin(), message.end()}, {}});
@@ -70,13 +76,6 @@ class RoutedTransport::Incoming final : public End::Receiver {
   std::size_t messages = 0;
 
  private:
-  void take_answer(NodeId node, routing::Bytes message) {
-    CallHeader header;
-    if (message.size() < sizeof header) return;
-    std::memcpy(&header, message.data(), sizeof header);
-    transport_.calls_.answer(node, header, message.subspan(sizeof header));
-  }
-
   RoutedTransport& transport_;
   transport::Receiver* receiver_;
 };
@@ -88,7 +87,7 @@ RoutedTransport::RoutedTransport(Parts parts)
       regions_(std::move(parts.regions)),
       bandwidths_(std::move(parts.bandwidths)),
       end_(std::move(parts.end)),
-      calls_(static_cast<std::uint32_t>(regions_.size())) {}
+      calls_(*this, *this, self_, static_cast<std::uint32_t>(regions_.size()), kWhole) {}
 
 base::Result<std::unique_ptr<RoutedTransport>> RoutedTransport::connect(Parts parts) {
   std::vector<NodeId> peers = parts.peers;

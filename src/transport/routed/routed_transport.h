@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "transport/message_calls.h"
 #include "transport/part.h"
 #include "transport/regions.h"
-#include "transport/routed/calls.h"
 #include "transport/routed/end.h"
 #include "transport/self_queue.h"
 #include "transport/sleep_room.h"
@@ -37,7 +37,7 @@ std::optional<std::vector<RoutedRegion>> decode_card(Bytes card);
 // Messages between nodes that cannot reach each other: each is connected to the gateways of its own
 // cluster, which carry them on. One-sided calls are messages, too, which the target's transport
 // answers. Owns the connections. A peer is lost when no gateway leads to it any more.
-class RoutedTransport final : public PartTransport {
+class RoutedTransport final : public PartTransport, private CallCarrier {
  public:
   struct Parts {
     NodeId self;
@@ -112,18 +112,12 @@ class RoutedTransport final : public PartTransport {
   void keep(Kept kept);
   std::size_t deliver_kept(Receiver& receiver);
   void nap();
-  template <typename Done>
-  void wait_until(Done done);
 
-  base::Result<> check_reach(NodeId peer, std::uint32_t region) const;
-  base::Result<> check_wait() const;
-  void send_call(NodeId peer, const CallHeader& header, Bytes data);
-  base::Result<> ask(NodeId peer, CallHeader header, WritableBytes into);
-  base::Result<> ask_nbi(NodeId peer, CallHeader header, WritableBytes into);
-  base::Result<> post(NodeId peer, const CallHeader& header, Bytes data);
-  base::Result<> flush(std::uint32_t first, std::uint32_t end);
-  void serve(NodeId from, Bytes request);
-  bool perform(const CallHeader& header, Bytes data, std::vector<std::byte>& read);
+  void send_call(NodeId to, const CallHeader& header, Bytes data) override;
+  void wait_until(const std::function<bool()>& done) override;
+  bool is_in_receiver() const override { return is_taking(); }
+  bool is_full(NodeId peer) const override;
+  bool is_served(NodeId node, std::uint32_t region) const override;
 
   NodeId self_;
   std::string description_;
@@ -131,7 +125,7 @@ class RoutedTransport final : public PartTransport {
   std::vector<std::vector<RoutedRegion>> regions_;
   std::vector<std::uint64_t> bandwidths_;  // by node
   std::unique_ptr<End> end_;
-  Calls calls_;
+  MessageCalls calls_;
   SelfQueue to_self_;
   SleepRoom room_;
   SleepRoom* sleepers_room_ = &room_;
@@ -141,7 +135,6 @@ class RoutedTransport final : public PartTransport {
   std::deque<Kept> kept_;
   std::atomic<std::size_t> kept_bytes_{0};
   std::atomic<std::size_t> kept_count_{0};
-  std::vector<std::byte> answer_;
 };
 
 }  // namespace terrane::transport::routed

@@ -11,7 +11,6 @@ namespace {
 using wire::NetworkFrame;
 using wire::NetworkFrameKind;
 
-constexpr unsigned kMessageId = 0;
 // More than senders let their messages overtake each other.
 constexpr std::uint64_t kMostAhead = 4096;
 
@@ -26,8 +25,13 @@ bool is_notice(const NetworkFrame& frame) {
 }  // namespace
 
 Inbox::Inbox(Worker& worker, ParcelPool& pool, std::uint64_t token, NodeId self,
-             std::uint32_t nodes)
-    : worker_(worker), pool_(pool), token_(token), self_(self), sources_(nodes) {}
+             std::uint32_t nodes, Traffic traffic)
+    : worker_(worker),
+      pool_(pool),
+      token_(token),
+      self_(self),
+      traffic_(traffic),
+      sources_(nodes) {}
 
 Inbox::~Inbox() {
   for (Source& source : sources_) {
@@ -39,7 +43,7 @@ base::Result<> Inbox::listen() {
   ucp_am_handler_param_t param{};
   param.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
                      UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  param.id = kMessageId;
+  param.id = static_cast<unsigned>(traffic_);
   param.cb = &Inbox::on_message;
   param.arg = this;
   ucs_status_t status = worker_.api().worker_set_am_recv_handler(worker_.handle(), &param);
@@ -72,9 +76,9 @@ ucs_status_t Inbox::arrive(const Arrival& arrival) {
   if (source.closed) return UCS_OK;
   std::uint64_t ahead = frame.sequence - source.expected;
   bool known = ahead < source.slots.size() && source.slots[ahead].state != State::kAbsent;
-  bool notice = is_notice(frame);
+  bool notice = traffic_ == Traffic::kMessages && is_notice(frame);
   if (ahead > kMostAhead || known || frame.bytes != arrival.bytes ||
-      (frame.kind != NetworkFrameKind::kMessage && !notice)) {
+      (frame.kind != kind_of(traffic_) && !notice)) {
     refuse(source);
     return UCS_OK;
   }
@@ -166,7 +170,7 @@ void Inbox::hand_over(Source& source, NetworkFrameKind kind, Bytes message) {
 
 void Inbox::deliver_ready(Source& source) {
   while (!source.slots.empty() && source.slots.front().state == State::kReady) {
-    bool notice = source.slots.front().kind != NetworkFrameKind::kMessage;
+    bool notice = source.slots.front().kind != kind_of(traffic_);
     if (receiver_ == nullptr && !notice) break;
     Slot slot = source.slots.front();
     source.slots.pop_front();

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "transport/parcel.h"
 #include "transport/transport.h"
+#include "transport/ucx/traffic.h"
 #include "transport/ucx/worker.h"
 #include "wire/frame.h"
 
@@ -19,7 +20,8 @@ namespace terrane::transport::ucx {
 // the worker, except has_deliverable().
 class Inbox {
  public:
-  Inbox(Worker& worker, ParcelPool& pool, std::uint64_t token, NodeId self, std::uint32_t nodes);
+  Inbox(Worker& worker, ParcelPool& pool, std::uint64_t token, NodeId self, std::uint32_t nodes,
+        Traffic traffic = Traffic::kMessages);
   ~Inbox();
 
   // Messages come in from now on, during progress.
@@ -37,6 +39,8 @@ class Inbox {
   // Peers that have sent what they must not, since the last call.
   bool has_broken() const { return !broken_.empty(); }
   std::vector<NodeId> take_broken() { return std::exchange(broken_, {}); }
+  // By the receiver: what it was given makes no sense.
+  void refuse(NodeId from) { refuse(sources_[from.value]); }
   // Peers of which we have heard for the first time, since the last call.
   bool has_notices() const { return !newcomers_.empty() || !farewells_.empty(); }
   std::vector<NodeId> take_newcomers() { return std::exchange(newcomers_, {}); }
@@ -98,6 +102,7 @@ class Inbox {
   ParcelPool& pool_;
   std::uint64_t token_;
   NodeId self_;
+  Traffic traffic_;
   Receiver* receiver_ = nullptr;
   std::vector<Source> sources_;
   std::size_t delivered_ = 0;

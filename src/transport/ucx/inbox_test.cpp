@@ -66,6 +66,15 @@ class UcxInboxTest : public ::testing::Test, public Receiver {
                       std::uint64_t attributes = 0) {
     return arrive(frame(from, sequence, text.size()), text, attributes);
   }
+  // Whether this frame alone costs its sender the connection where such traffic is expected.
+  bool is_refused_among(Traffic traffic, NetworkFrameKind kind) {
+    Inbox fresh(worker_, pool_, kToken, kSelf, kNodes, traffic);
+    EXPECT_TRUE(fresh.listen().ok());
+    EXPECT_EQ(played_.handler.id, static_cast<unsigned>(traffic));
+    fresh.receive_by(this);
+    arrive({kToken, 0, 0, 1, kind}, "");
+    return fresh.has_broken();
+  }
   // Whether this frame, after two good ones, costs its sender the connection, and nobody else.
   bool is_refused(const NetworkFrame& wrong, const std::string& text) {
     Inbox fresh(worker_, pool_, kToken, kSelf, kNodes);
@@ -182,6 +191,15 @@ TEST_F(UcxInboxTest, NothingOfAClosedSenderArrives) {
   arrive(1, 0, "a");
   EXPECT_EQ(arrived_, "");
   EXPECT_EQ(inbox_.kept_bytes(), 0u);
+}
+
+TEST_F(UcxInboxTest, CallsAndMessagesAreNotMixed) {
+  EXPECT_FALSE(is_refused_among(Traffic::kMessages, NetworkFrameKind::kMessage));
+  EXPECT_FALSE(is_refused_among(Traffic::kMessages, NetworkFrameKind::kHello));
+  EXPECT_TRUE(is_refused_among(Traffic::kMessages, NetworkFrameKind::kCall));
+  EXPECT_FALSE(is_refused_among(Traffic::kCalls, NetworkFrameKind::kCall));
+  EXPECT_TRUE(is_refused_among(Traffic::kCalls, NetworkFrameKind::kMessage));
+  EXPECT_TRUE(is_refused_among(Traffic::kCalls, NetworkFrameKind::kHello));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace terrane::transport::ucx {
 namespace {
 
-constexpr unsigned kMessageId = 0;
 // Beyond, a message may go in several parts, which others overtake.
 constexpr std::size_t kShortBytes = std::size_t{8} << 10;
 // Up to here a message is sent from where it lies, if UCX can do so at once. By sockets sixteen
@@ -17,9 +16,18 @@ constexpr std::size_t kAtOnceBySockets = std::size_t{72} << 10;
 // What UCX is given of one peer's messages before it has finished with them.
 constexpr std::uint32_t kMostInFlight = 64;
 constexpr std::size_t kMostInFlightBytes = std::size_t{8} << 20;
+// A caller that has more of its own waiting here waits itself.
+constexpr std::uint32_t kCrowd = 16;
 // What may overtake a long message; below the receiver's limit.
 constexpr std::uint32_t kMostBehind = 1024;
 constexpr std::size_t kMostBehindBytes = std::size_t{8} << 20;
+
+constexpr unsigned handler_of(wire::NetworkFrameKind kind) {
+  return static_cast<unsigned>(traffic_of(kind));
+}
+std::size_t index_of(wire::NetworkFrameKind kind) {
+  return static_cast<std::size_t>(traffic_of(kind));
+}
 
 }  // namespace
 
@@ -62,12 +70,13 @@ void Outbox::connect(NodeId peer) {
   on_failure(&lane, nullptr, status);
 }
 
-void Outbox::send(NodeId to, Bytes head, Bytes tail) {
+void Outbox::send(NodeId to, Bytes head, Bytes tail, Traffic traffic) {
   Lane& lane = lanes_[to.value];
   Gather message(head, tail);
+  wire::NetworkFrameKind kind = kind_of(traffic);
   bool within = worker_.inside();
   if (!within && !worker_.try_enter()) {
-    submit(lane, message);
+    submit(lane, kind, message);
     submitted_.store(true);
     return settle();  // the thread that was inside may have left without seeing it
   }
@@ -80,10 +89,10 @@ void Outbox::send(NodeId to, Bytes head, Bytes tail) {
         Gather(head, tail).copy_to(scratch_.data(), bytes);
         whole = Bytes(scratch_.data(), bytes);
       }
-      sent = send_at_once(lane, wire::NetworkFrameKind::kMessage, whole);
+      sent = send_at_once(lane, kind, whole);
     }
     if (!sent && !lane.lost) {
-      submit(lane, message);
+      submit(lane, kind, message);
       advance(lane);
     }
   }
@@ -95,6 +104,11 @@ void Outbox::leave_worker() {
   settle();
 }
 
+bool Outbox::is_crowded(NodeId peer) const {
+  const Lane& lane = lanes_[peer.value];
+  return !lane.lost && lane.queued.load() >= kCrowd;
+}
+
 void Outbox::settle() {
   while (submitted_.load() && worker_.try_enter()) {
     submitted_.store(false);
@@ -103,11 +117,11 @@ void Outbox::settle() {
   }
 }
 
-void Outbox::submit(Lane& lane, Gather message) {
+void Outbox::submit(Lane& lane, wire::NetworkFrameKind kind, Gather message) {
   std::size_t bytes = message.left();
   Parcel* parcel = pool_.take(bytes);
   parcel->owner = &lane;
-  parcel->frame.kind = wire::NetworkFrameKind::kMessage;
+  parcel->frame.kind = kind;
   message.copy_to(parcel->data(), bytes);
   push(lane, parcel);
 }
@@ -131,7 +145,7 @@ bool Outbox::has_room(const Lane& lane, std::size_t bytes) const {
 
 wire::NetworkFrame Outbox::next_frame(const Lane& lane, wire::NetworkFrameKind kind,
                                       std::size_t bytes) const {
-  return {lane.token, lane.next_sequence, bytes, self_.value, kind};
+  return {lane.token, lane.next_sequence[index_of(kind)], bytes, self_.value, kind};
 }
 
 // False when UCX would have to keep it: it has no room now, or sends nothing so long at once.
@@ -139,10 +153,11 @@ bool Outbox::send_at_once(Lane& lane, wire::NetworkFrameKind kind, Bytes message
   wire::NetworkFrame frame = next_frame(lane, kind, message.size());
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
-  ucs_status_ptr_t sent = worker_.api().am_send_nbx(lane.endpoint, kMessageId, &frame, sizeof frame,
-                                                    message.data(), message.size(), &param);
+  ucs_status_ptr_t sent =
+      worker_.api().am_send_nbx(lane.endpoint, handler_of(kind), &frame, sizeof frame,
+                                message.data(), message.size(), &param);
   if (sent == nullptr) {
-    account_sent(lane, message.size());
+    account_sent(lane, kind, message.size());
     return true;
   }
   TERRANE_CHECK(UCS_PTR_IS_ERR(sent), "what must be done at once leaves no request");
@@ -152,8 +167,8 @@ bool Outbox::send_at_once(Lane& lane, wire::NetworkFrameKind kind, Bytes message
   return false;
 }
 
-void Outbox::account_sent(Lane& lane, std::size_t bytes) {
-  ++lane.next_sequence;
+void Outbox::account_sent(Lane& lane, wire::NetworkFrameKind kind, std::size_t bytes) {
+  ++lane.next_sequence[index_of(kind)];
   if (lane.long_in_flight == 0) return;
   ++lane.behind;
   lane.behind_bytes += bytes;
@@ -182,13 +197,13 @@ void Outbox::start(Lane& lane, Parcel* parcel) {
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   }
   ucs_status_ptr_t sent =
-      worker_.api().am_send_nbx(lane.endpoint, kMessageId, &parcel->frame, sizeof parcel->frame,
-                                parcel->data(), parcel->bytes, &param);
+      worker_.api().am_send_nbx(lane.endpoint, handler_of(parcel->frame.kind), &parcel->frame,
+                                sizeof parcel->frame, parcel->data(), parcel->bytes, &param);
   if (UCS_PTR_IS_ERR(sent)) {
     pool_.give(parcel);
     return on_failure(&lane, lane.endpoint, UCS_PTR_STATUS(sent));
   }
-  account_sent(lane, parcel->bytes);
+  account_sent(lane, parcel->frame.kind, parcel->bytes);
   if (sent == nullptr) return pool_.give(parcel);
   ++lane.in_flight;
   ++in_flight_;

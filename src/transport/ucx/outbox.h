@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -8,6 +9,7 @@
 #include "base/ids.h"
 #include "transport/gather.h"
 #include "transport/parcel.h"
+#include "transport/ucx/traffic.h"
 #include "transport/ucx/worker.h"
 #include "wire/frame.h"
 
@@ -39,7 +41,7 @@ class Outbox {
   bool is_open(NodeId peer) const { return !lanes_[peer.value].lost; }
 
   // Sends a message now where that is possible at once, or queues a copy.
-  void send(NodeId to, Bytes head, Bytes tail);
+  void send(NodeId to, Bytes head, Bytes tail, Traffic traffic = Traffic::kMessages);
   void send_notice(NodeId to, wire::NetworkFrameKind kind);
   // Leaves the worker, and sends what other threads queued because it was taken.
   void leave_worker();
@@ -49,8 +51,13 @@ class Outbox {
   bool is_busy() const { return queued_.load() != 0 || in_flight_.load() != 0; }
   bool has_queued() const { return queued_.load() != 0; }
   bool has_queued(NodeId peer) const { return lanes_[peer.value].queued.load() != 0; }
+  // What is sent to the peer now would wait behind much else.
+  bool is_crowded(NodeId peer) const;
   // Whether anything was ever sent to the peer.
-  bool has_sent(NodeId peer) const { return lanes_[peer.value].next_sequence != 0; }
+  bool has_sent(NodeId peer) const {
+    const Lane& lane = lanes_[peer.value];
+    return lane.next_sequence[0] != 0 || lane.next_sequence[1] != 0;
+  }
 
   // Connections that UCX has given up since the last call.
   bool has_failures() const { return has_failures_.load(); }
@@ -68,7 +75,7 @@ class Outbox {
     ucp_ep_h endpoint = nullptr;
     std::vector<std::byte> address;  // until it is connected
     std::uint64_t token = 0;         // the peer's
-    std::uint64_t next_sequence = 0;
+    std::array<std::uint64_t, kTraffics> next_sequence{};
     bool lost = false;
     std::uint32_t in_flight = 0;
     std::size_t in_flight_bytes = 0;
@@ -83,13 +90,13 @@ class Outbox {
   };
 
   void settle();
-  void submit(Lane& lane, Gather message);
+  void submit(Lane& lane, wire::NetworkFrameKind kind, Gather message);
   void push(Lane& lane, Parcel* parcel);
   wire::NetworkFrame next_frame(const Lane& lane, wire::NetworkFrameKind kind,
                                 std::size_t bytes) const;
   bool has_room(const Lane& lane, std::size_t bytes) const;
   bool send_at_once(Lane& lane, wire::NetworkFrameKind kind, Bytes message);
-  void account_sent(Lane& lane, std::size_t bytes);
+  void account_sent(Lane& lane, wire::NetworkFrameKind kind, std::size_t bytes);
   void start(Lane& lane, Parcel* parcel);
   void advance(Lane& lane);
   void completed(Lane& lane, std::size_t bytes);

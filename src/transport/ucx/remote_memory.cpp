@@ -1,32 +1,9 @@
 #include "transport/ucx/remote_memory.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace terrane::transport::ucx {
-namespace {
-
-ucp_atomic_op_t name_of(AtomicOp op) {
-  switch (op) {
-    case AtomicOp::kAdd:
-      return UCP_ATOMIC_OP_ADD;
-    case AtomicOp::kAnd:
-      return UCP_ATOMIC_OP_AND;
-    case AtomicOp::kOr:
-      return UCP_ATOMIC_OP_OR;
-    case AtomicOp::kXor:
-      return UCP_ATOMIC_OP_XOR;
-    case AtomicOp::kSwap:
-      return UCP_ATOMIC_OP_SWAP;
-    case AtomicOp::kCompareSwap:
-      return UCP_ATOMIC_OP_CSWAP;
-  }
-  __builtin_unreachable();
-}
-
-}  // namespace
-
 RemoteMemory::RemoteMemory(Worker& worker, Outbox& outbox,
                            std::vector<std::vector<UcxCard::Region>> regions)
     : worker_(worker), outbox_(outbox), lanes_(regions.size()) {
@@ -50,6 +27,10 @@ void RemoteMemory::release_keys() {
 std::uint64_t RemoteMemory::bytes(NodeId peer, std::uint32_t region) const {
   if (peer.value >= lanes_.size() || region >= lanes_[peer.value].regions.size()) return 0;
   return lanes_[peer.value].regions[region].card.bytes;
+}
+
+bool RemoteMemory::is_served(NodeId peer, std::uint32_t region) const {
+  return bytes(peer, region) != 0 && lanes_[peer.value].regions[region].card.base != 0;
 }
 
 bool RemoteMemory::has_key(NodeId peer, std::uint32_t region) const {
@@ -115,43 +96,6 @@ ucs_status_ptr_t RemoteMemory::get(NodeId peer, RemoteAddress from, WritableByte
                worker_.api().get_nbx(target.endpoint, into.data(), into.size(), target.address,
                                      target.key, &param),
                waits);
-}
-
-ucs_status_ptr_t RemoteMemory::fetch(NodeId peer, RemoteAddress word, const Atomic& atomic,
-                                     void* result, Waits waits) {
-  Target target = find(peer, word);
-  if (target.status != UCS_OK) return UCS_STATUS_PTR(target.status);
-  Lane& lane = lanes_[peer.value];
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-  param.datatype = ucp_dt_make_contig(atomic.bytes);
-  param.reply_buffer = result;
-  // UCX finds what a compare-swap stores where it puts the result.
-  const std::uint64_t* operand = &atomic.operand;
-  if (atomic.op == AtomicOp::kCompareSwap) {
-    std::memcpy(result, operand, atomic.bytes);
-    operand = &atomic.expected;
-  }
-  prepare(param, lane, waits);
-  return begun(lane,
-               worker_.api().atomic_op_nbx(target.endpoint, name_of(atomic.op), operand, 1,
-                                           target.address, target.key, &param),
-               waits);
-}
-
-ucs_status_ptr_t RemoteMemory::post(NodeId peer, RemoteAddress word, const Atomic& atomic) {
-  if (atomic.op == AtomicOp::kSwap) return fetch(peer, word, atomic, &unwanted_, Waits::kNobody);
-  Target target = find(peer, word);
-  if (target.status != UCS_OK) return UCS_STATUS_PTR(target.status);
-  Lane& lane = lanes_[peer.value];
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
-  param.datatype = ucp_dt_make_contig(atomic.bytes);
-  prepare(param, lane, Waits::kNobody);
-  return begun(lane,
-               worker_.api().atomic_op_nbx(target.endpoint, name_of(atomic.op), &atomic.operand, 1,
-                                           target.address, target.key, &param),
-               Waits::kNobody);
 }
 
 ucs_status_ptr_t RemoteMemory::flush(NodeId peer) {

@@ -11,9 +11,10 @@
 
 namespace terrane::transport::ucx {
 
-// The peers' memory by UCX: starts puts, gets and atomics, and knows which of them a flush has
-// covered. Owns the keys, until release_keys(). By the thread that is inside the worker, except
-// bytes() and has_key().
+// The peers' memory by UCX's own puts and gets, which RDMA does without the peers' processors:
+// starts them, and knows which of them a flush has covered. Not atomics: those of UCX 1.16 to 1.22
+// fail on connections that tell of their peer's end. Owns the keys, until release_keys(). By the
+// thread that is inside the worker, except bytes() and has_key().
 //
 // What is started is described as UCX does: nullptr is done, a request must be waited for and
 // freed, or it is an error.
@@ -24,6 +25,8 @@ class RemoteMemory {
   RemoteMemory(const RemoteMemory&) = delete;
 
   std::uint64_t bytes(NodeId peer, std::uint32_t region) const;
+  // Whether its owner serves calls on the region, in whatever way.
+  bool is_served(NodeId peer, std::uint32_t region) const;
   // Whether UCX reaches the region.
   bool has_key(NodeId peer, std::uint32_t region) const;
 
@@ -31,14 +34,8 @@ class RemoteMemory {
   enum class Waits : std::uint8_t { kCaller, kNobody };
   ucs_status_ptr_t put(NodeId peer, RemoteAddress to, Bytes from, Waits waits);
   ucs_status_ptr_t get(NodeId peer, RemoteAddress from, WritableBytes into, Waits waits);
-  // `result` has the word's size, and is UCX's until the request is done.
-  ucs_status_ptr_t fetch(NodeId peer, RemoteAddress word, const Atomic& atomic, void* result,
-                         Waits waits);
-  ucs_status_ptr_t post(NodeId peer, RemoteAddress word, const Atomic& atomic);
   std::uint32_t under_way(NodeId peer) const { return lanes_[peer.value].under_way; }
 
-  // What is started later stays behind what was started before and goes the same way.
-  ucs_status_t fence() { return worker_.api().worker_fence(worker_.handle()); }
   // How much has been started; a flush from here on covers it.
   std::uint64_t started(NodeId peer) const { return lanes_[peer.value].started; }
   bool is_flushed(NodeId peer) const {
@@ -77,7 +74,6 @@ class RemoteMemory {
   Worker& worker_;
   Outbox& outbox_;
   std::vector<Lane> lanes_;
-  std::uint64_t unwanted_ = 0;  // results that nobody asked for
 };
 
 }  // namespace terrane::transport::ucx

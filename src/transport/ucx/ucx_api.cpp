@@ -78,6 +78,7 @@ const char* find_all(void* library, UcxApi& api) {
   need(api.request_check_status, "ucp_request_check_status");
   need(api.request_free, "ucp_request_free");
   need(api.status_string, "ucs_status_string");
+  need(api.get_version_string, "ucp_get_version_string");
   return lacking;
 }
 

@@ -41,6 +41,7 @@ struct UcxApi {
   decltype(&::ucp_request_check_status) request_check_status;
   decltype(&::ucp_request_free) request_free;
   decltype(&::ucs_status_string) status_string;
+  decltype(&::ucp_get_version_string) get_version_string;
 
   // Loads it. Signal handlers and the alternate stack of the calling thread are as before: UCX
   // would take SIGBUS, by which pages are fetched. Its log goes nowhere unless UCX_LOG_LEVEL is

@@ -46,13 +46,16 @@ base::Result<> UcxFactory::take_regions(std::span<const ExportedRegion> regions,
   for (const ExportedRegion& region : regions) {
     UcxCard::Region& told = card.regions.emplace_back();
     told.bytes = region.bytes;
-    if (region.base != nullptr) {
+    told.base = reinterpret_cast<std::uintptr_t>(region.base);
+    if (region.base != nullptr && !parts_.sockets_alone) {
       auto key = parts_.worker->expose(region.base, region.bytes);
       if (!key) return key.error();
-      told.base = reinterpret_cast<std::uintptr_t>(region.base);
       told.key = std::move(key).value();
     }
-    if (peers_ != Peers::kAll) continue;  // our own memory is another's business
+    if (region.base != nullptr) {
+      parts_.own_regions->add(NodeId{0}, {}, region.bytes, region.base);
+      continue;
+    }
     UniqueFd copy(::fcntl(region.fd, F_DUPFD_CLOEXEC, 0));
     if (!copy) return base::errno_error("ucx: an exported region's descriptor");
     parts_.own_regions->add(NodeId{0}, std::move(copy), region.bytes, region.base);
@@ -85,16 +88,18 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   parts_.joins = placement.joins;
   auto choice = choose_interfaces_here(options_.net, placement.one_host());
   if (!choice) return choice.error();
-  parts_.description =
-      fmt::format("ucx over {} ({})", choice.value().devices, choice.value().reason);
   parts_.sockets_alone = choice.value().sockets_alone;
   parts_.bandwidth = choice.value().bandwidth;
   bool one_sided = std::any_of(regions.begin(), regions.end(),
                                [](const ExportedRegion& region) { return region.base != nullptr; });
-  auto worker = Worker::create(
-      {choice.value().devices, placement.nodes, choice.value().sockets_alone, one_sided});
+  // Over sockets UCX's own calls would be messages, too, which it would take from everybody.
+  one_sided = one_sided && !parts_.sockets_alone;
+  auto worker =
+      Worker::create({choice.value().devices, placement.nodes, parts_.sockets_alone, one_sided});
   if (!worker) return worker.error();
   parts_.worker = std::move(worker).value();
+  parts_.description = fmt::format("ucx {} over {} ({})", parts_.worker->version(),
+                                   choice.value().devices, choice.value().reason);
   UcxCard card;
   if (::getrandom(&card.token, sizeof card.token, 0) != sizeof card.token) {
     return base::errno_error("ucx: a random number");

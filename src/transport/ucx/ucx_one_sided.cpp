@@ -26,25 +26,43 @@ base::Error must_not_wait() {
 
 base::Result<> UcxTransport::describe(NodeId peer, ucs_status_t status) const {
   if (status == UCS_OK) return {};
-  return base::error("one-sided: node {} cannot be reached any more ({})", peer.value,
-                     worker_->text_of(status));
+  return base::error("one-sided: node {} cannot be reached any more ({}; UCX {})", peer.value,
+                     worker_->text_of(status), worker_->version());
 }
 
-base::Result<> UcxTransport::check_key(NodeId peer, std::uint32_t region) const {
-  if (memory_.has_key(peer, region)) return {};
-  return base::error("one-sided: region {} of node {} cannot be reached from here", region,
-                     peer.value);
+// Over sockets all calls are messages, and atomics always are: the target's processor performs
+// them.
+bool UcxTransport::by_ucx(NodeId peer, std::uint32_t region) const {
+  return !sockets_alone_ && memory_.has_key(peer, region);
+}
+
+void UcxTransport::send_call(NodeId to, const CallHeader& header, Bytes data) {
+  outbox_.send(to, std::as_bytes(std::span(&header, 1)), data, Traffic::kCalls);
+}
+
+void UcxTransport::CallReceiver::received(NodeId from, Bytes call) {
+  bool good = call.size() >= sizeof(CallHeader);
+  if (good && !MessageCalls::is_answer(call)) return transport_.calls_.serve(from, call);
+  if (!good || !transport_.calls_.take_answer(from, call)) transport_.calls_in_.refuse(from);
+}
+
+// What was asked of peers that are gone fails, though no receiver has heard of it yet.
+void UcxTransport::lose_failed() {
+  for (std::uint32_t node = 0; node < lost_.size(); ++node) {
+    NodeId peer{node};
+    if (node != self_.value && !outbox_.is_open(peer) && !calls_.is_lost(peer)) calls_.lose(peer);
+  }
 }
 
 // What has come for a receiver, or tells of a loss, is left to the sleeping threads.
 bool UcxTransport::has_news() const {
-  return inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
+  return inbox_.has_deliverable() || inbox_.has_broken() || calls_in_.has_broken() ||
+         outbox_.has_failures();
 }
 
 // Until `done` holds; it is asked by the thread that is inside. What UCX receives meanwhile wakes
 // no sleeper, unless there is something for a receiver: then they have the descriptors back.
-template <typename Done>
-void UcxTransport::wait_until(Done done) {
+void UcxTransport::wait_until(const std::function<bool()>& done) {
   runtime::waiting::Backoff backoff;
   bool attends = true;
   bool news = false;
@@ -53,6 +71,7 @@ void UcxTransport::wait_until(Done done) {
     bool had_news = news;
     if (worker_->try_enter()) {
       if (progress()) backoff = {};
+      if (outbox_.has_failures()) lose_failed();
       over = done();
       news = has_news();
       outbox_.leave_worker();
@@ -79,19 +98,19 @@ void UcxTransport::nap() {
 base::Result<> UcxTransport::finish(NodeId peer, ucs_status_ptr_t request) {
   if (!UCS_PTR_IS_PTR(request)) return describe(peer, UCS_PTR_STATUS(request));
   ucs_status_t status = UCS_OK;
-  wait_until([&] {
+  auto done = [&] {
     if (!outbox_.is_open(peer)) outbox_.close(peer);
     status = worker_->api().request_check_status(request);
     if (status == UCS_INPROGRESS) return false;
     worker_->api().request_free(request);
     return true;
-  });
+  };
+  wait_until(std::ref(done));
   return describe(peer, status);
 }
 
 template <typename Start>
-base::Result<> UcxTransport::perform(NodeId peer, std::uint32_t region, Start start) {
-  if (auto known = check_key(peer, region); !known) return known;
+base::Result<> UcxTransport::perform(NodeId peer, Start start) {
   if (worker_->inside()) return must_not_wait();
   worker_->enter();
   ucs_status_ptr_t request = start();
@@ -100,8 +119,7 @@ base::Result<> UcxTransport::perform(NodeId peer, std::uint32_t region, Start st
 }
 
 template <typename Start>
-base::Result<> UcxTransport::begin(NodeId peer, std::uint32_t region, Start start) {
-  if (auto known = check_key(peer, region); !known) return known;
+base::Result<> UcxTransport::begin(NodeId peer, Start start) {
   bool within = worker_->inside();
   if (!within) worker_->enter();
   ucs_status_ptr_t begun = start();
@@ -110,10 +128,11 @@ base::Result<> UcxTransport::begin(NodeId peer, std::uint32_t region, Start star
   if (within) return describe(peer, status);
   outbox_.leave_worker();
   if (full) {
-    wait_until([&] {
+    auto done = [&] {
       if (!outbox_.is_open(peer)) outbox_.close(peer);
       return memory_.under_way(peer) < kMostUnderWay / 2;
-    });
+    };
+    wait_until(std::ref(done));
   }
   return describe(peer, status);
 }
@@ -125,64 +144,63 @@ std::uint64_t UcxTransport::region_bytes(NodeId peer, std::uint32_t region) cons
 base::Result<> UcxTransport::put(NodeId peer, RemoteAddress to, Bytes from) {
   if (peer == self_) return Transport::put(peer, to, from);
   if (auto inside = check(peer, to, from.size()); !inside || from.empty()) return inside;
-  return perform(peer, to.region, [&] { return memory_.put(peer, to, from, Waits::kCaller); });
+  if (!by_ucx(peer, to.region)) return calls_.put(peer, to, from);
+  return perform(peer, [&] { return memory_.put(peer, to, from, Waits::kCaller); });
 }
 
 base::Result<> UcxTransport::put_nbi(NodeId peer, RemoteAddress to, Bytes from) {
   if (peer == self_) return Transport::put_nbi(peer, to, from);
   if (auto inside = check(peer, to, from.size()); !inside || from.empty()) return inside;
-  return begin(peer, to.region, [&] { return memory_.put(peer, to, from, Waits::kNobody); });
+  if (!by_ucx(peer, to.region)) return calls_.put(peer, to, from);
+  return begin(peer, [&] { return memory_.put(peer, to, from, Waits::kNobody); });
 }
 
 base::Result<> UcxTransport::get(NodeId peer, RemoteAddress from, WritableBytes into) {
   if (peer == self_) return Transport::get(peer, from, into);
   if (auto inside = check(peer, from, into.size()); !inside || into.empty()) return inside;
-  return perform(peer, from.region, [&] { return memory_.get(peer, from, into, Waits::kCaller); });
+  if (!by_ucx(peer, from.region)) return calls_.get(peer, from, into);
+  return perform(peer, [&] { return memory_.get(peer, from, into, Waits::kCaller); });
 }
 
 base::Result<> UcxTransport::get_nbi(NodeId peer, RemoteAddress from, WritableBytes into) {
   if (peer == self_) return Transport::get_nbi(peer, from, into);
   if (auto inside = check(peer, from, into.size()); !inside || into.empty()) return inside;
-  return begin(peer, from.region, [&] { return memory_.get(peer, from, into, Waits::kNobody); });
+  if (!by_ucx(peer, from.region)) return calls_.get_nbi(peer, from, into);
+  return begin(peer, [&] { return memory_.get(peer, from, into, Waits::kNobody); });
 }
 
 base::Result<std::uint64_t> UcxTransport::atomic_fetch(NodeId peer, RemoteAddress word,
                                                        const Atomic& atomic) {
   if (peer == self_) return Transport::atomic_fetch(peer, word, atomic);
   if (auto inside = check(peer, word, atomic); !inside) return inside.error();
-  std::uint64_t before = 0;
-  auto fetched = perform(peer, word.region, [&] {
-    return memory_.fetch(peer, word, atomic, &before, Waits::kCaller);
-  });
-  if (!fetched) return fetched.error();
-  return before;
+  return calls_.fetch(peer, word, atomic);
 }
 
 base::Result<> UcxTransport::atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
                                               std::byte* into) {
   if (peer == self_) return Transport::atomic_fetch_nbi(peer, word, atomic, into);
   if (auto inside = check(peer, word, atomic); !inside) return inside;
-  return begin(peer, word.region,
-               [&] { return memory_.fetch(peer, word, atomic, into, Waits::kNobody); });
+  return calls_.fetch_nbi(peer, word, atomic, into);
 }
 
 base::Result<> UcxTransport::atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) {
   if (peer == self_) return Transport::atomic_post(peer, word, atomic);
   if (auto inside = check_post(peer, word, atomic); !inside) return inside;
-  return begin(peer, word.region, [&] { return memory_.post(peer, word, atomic); });
+  return calls_.post(peer, word, atomic);
 }
 
-// Over sockets all goes one way, in order. An RDMA network has ways of its own for puts, which the
-// atomics do not take.
-base::Result<> UcxTransport::fence() {
-  if (!sockets_alone_) return quiet();
-  if (auto fenced = Transport::fence(); !fenced) return fenced;
-  bool within = worker_->inside();
-  if (!within) worker_->enter();
-  memory_.fence();
-  if (!within) outbox_.leave_worker();
-  return {};
+base::Result<> UcxTransport::put_and_set(NodeId peer, RemoteAddress to, Bytes from,
+                                         RemoteAddress word, std::uint64_t value) {
+  if (peer == self_ || by_ucx(peer, to.region) || by_ucx(peer, word.region))
+    return Transport::put_and_set(peer, to, from, word, value);
+  if (auto inside = check(peer, to, from.size()); !inside) return inside;
+  if (auto inside = check(peer, word, Atomic{}); !inside) return inside;
+  return calls_.put_and_set(peer, to, from, word, value);
 }
+
+// Messages arrive in order. An RDMA network has ways of its own for puts, which messages do not
+// take.
+base::Result<> UcxTransport::fence() { return sockets_alone_ ? Transport::fence() : quiet(); }
 
 base::Result<> UcxTransport::quiet(NodeId peer) {
   TERRANE_CHECK(peer.value < lost_.size(), "quiet is toward a node of the job");
@@ -203,6 +221,7 @@ base::Result<> UcxTransport::flush(std::uint32_t first, std::uint32_t end) {
     ucs_status_ptr_t request;
   };
   if (worker_->inside()) return must_not_wait();
+  if (sockets_alone_) return calls_.flush(first, end);
   std::vector<Flush> flushes;
   worker_->enter();
   for (std::uint32_t node = first; node < end; ++node) {
@@ -221,7 +240,8 @@ base::Result<> UcxTransport::flush(std::uint32_t first, std::uint32_t end) {
     memory_.flushed(one.peer, one.started);
     outbox_.leave_worker();
   }
-  return all;
+  auto calls = calls_.flush(first, end);
+  return all ? calls : all;
 }
 
 }  // namespace terrane::transport::ucx

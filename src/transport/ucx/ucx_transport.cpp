@@ -21,6 +21,8 @@ constexpr std::uint64_t kPatience_ns = 20'000 * kMillisecond;
 constexpr std::uint64_t kQuiet_ns = 20 * kMillisecond;
 constexpr std::uint64_t kClosing_ns = 200 * kMillisecond;
 constexpr int kLongestNap_ms = 20;
+// So much of a call is one message, which sockets take at once (outbox.cpp).
+constexpr std::size_t kPiece = std::size_t{64} << 10;
 // A thread that only sleeps takes in no more than so much for a receiver.
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
@@ -45,6 +47,7 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
     return watched.error();
   made->worker_->enter();
   auto met = made->inbox_.listen();
+  if (met) met = made->calls_in_.listen();
   for (NodeId peer : peers) {
     made->outbox_.add(peer, std::move(cards[peer.value].address), cards[peer.value].token);
   }
@@ -110,9 +113,14 @@ UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>
       worker_(std::move(parts.worker)),
       outbox_(*worker_, pool_, self_, static_cast<std::uint32_t>(regions.size()), sockets_alone_),
       inbox_(*worker_, pool_, parts.token, self_, static_cast<std::uint32_t>(regions.size())),
+      calls_in_(*worker_, pool_, parts.token, self_, static_cast<std::uint32_t>(regions.size()),
+                Traffic::kCalls),
       own_regions_(std::move(parts.own_regions)),
       lost_(regions.size()),
-      memory_(*worker_, outbox_, std::move(regions)) {}
+      memory_(*worker_, outbox_, std::move(regions)),
+      calls_(*this, *this, self_, static_cast<std::uint32_t>(lost_.size()), kPiece) {
+  calls_in_.receive_by(&call_receiver_);
+}
 
 UcxTransport::~UcxTransport() {
   worker_->enter();
@@ -163,8 +171,9 @@ void UcxTransport::answer_notices() {
 }
 
 void UcxTransport::look_after_peers(Receiver& receiver) {
-  if (inbox_.has_broken()) {
-    for (NodeId peer : inbox_.take_broken()) lose(peer, receiver, "it sent a malformed frame");
+  for (Inbox* inbox : {&inbox_, &calls_in_}) {
+    if (!inbox->has_broken()) continue;
+    for (NodeId peer : inbox->take_broken()) lose(peer, receiver, "it sent a malformed frame");
   }
   if (!outbox_.has_failures()) return;
   for (const Outbox::Failure& failure : outbox_.take_failures()) {
@@ -177,8 +186,10 @@ void UcxTransport::lose(NodeId peer, Receiver& receiver, std::string_view why) {
   if (lost_[peer.value]) return;
   lost_[peer.value] = true;
   inbox_.close(peer);
+  calls_in_.close(peer);
   outbox_.drop(peer);
   outbox_.close(peer);
+  calls_.lose(peer);
   receiver.lost(peer, why);
 }
 
@@ -201,7 +212,7 @@ bool UcxTransport::look() {
   // leave messages that are here.
   bool more = outbox_.is_busy() && inbox_.kept_bytes() < kMostKeptBytes;
   if (!waits || more) progress();
-  bool news = inbox_.has_deliverable() || inbox_.has_broken() || outbox_.has_failures();
+  bool news = has_news();
   outbox_.leave_worker();
   return news || !to_self_.empty();
 }
@@ -275,6 +286,8 @@ void UcxTransport::wait_for_events() {
 void UcxTransport::close_all() {
   for (std::uint32_t node = 0; node < lost_.size(); ++node) {
     inbox_.close(NodeId{node});
+    calls_in_.close(NodeId{node});
+    calls_.lose(NodeId{node});
     outbox_.drop(NodeId{node});
     outbox_.close(NodeId{node});
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/message_calls.h"
 #include "transport/part.h"
 #include "transport/regions.h"
 #include "transport/self_queue.h"
@@ -22,7 +23,7 @@ namespace terrane::transport::ucx {
 // Messages between nodes by UCX's active messages: TCP, or RDMA where the network has it. Owns the
 // worker, the connections and what is queued. A peer is lost when its connection breaks; what it
 // sent before, and has arrived, is delivered first.
-class UcxTransport final : public PartTransport {
+class UcxTransport final : public PartTransport, private CallCarrier {
  public:
   struct Parts {
     NodeId self;
@@ -72,6 +73,8 @@ class UcxTransport final : public PartTransport {
   base::Result<> atomic_fetch_nbi(NodeId peer, RemoteAddress word, const Atomic& atomic,
                                   std::byte* into) override;
   base::Result<> atomic_post(NodeId peer, RemoteAddress word, const Atomic& atomic) override;
+  base::Result<> put_and_set(NodeId peer, RemoteAddress to, Bytes from, RemoteAddress word,
+                             std::uint64_t value) override;
   base::Result<> fence() override;
   base::Result<> quiet(NodeId peer) override;
   base::Result<> quiet() override;
@@ -96,18 +99,35 @@ class UcxTransport final : public PartTransport {
   void close_all();
   void wait_for_events();
 
+  // Serves the calls of peers, and takes their answers to ours.
+  class CallReceiver final : public Receiver {
+   public:
+    explicit CallReceiver(UcxTransport& transport) : transport_(transport) {}
+    void received(NodeId from, Bytes call) override;
+    void lost(NodeId, std::string_view) override {}
+
+   private:
+    UcxTransport& transport_;
+  };
+
   // One-sided calls.
+  void send_call(NodeId to, const CallHeader& header, Bytes data) override;
+  void wait_until(const std::function<bool()>& done) override;
+  bool is_in_receiver() const override { return worker_->inside(); }
+  bool is_full(NodeId peer) const override { return outbox_.is_crowded(peer); }
+  bool is_served(NodeId node, std::uint32_t region) const override {
+    return memory_.is_served(node, region);
+  }
+  bool by_ucx(NodeId peer, std::uint32_t region) const;
+  void lose_failed();
   base::Result<> describe(NodeId peer, ucs_status_t status) const;
-  base::Result<> check_key(NodeId peer, std::uint32_t region) const;
   bool has_news() const;
-  template <typename Done>
-  void wait_until(Done done);
   void nap();
   base::Result<> finish(NodeId peer, ucs_status_ptr_t request);
   template <typename Start>
-  base::Result<> perform(NodeId peer, std::uint32_t region, Start start);
+  base::Result<> perform(NodeId peer, Start start);
   template <typename Start>
-  base::Result<> begin(NodeId peer, std::uint32_t region, Start start);
+  base::Result<> begin(NodeId peer, Start start);
   base::Result<> flush(std::uint32_t first, std::uint32_t end);
 
   NodeId self_;
@@ -120,10 +140,13 @@ class UcxTransport final : public PartTransport {
   mutable Outbox
       outbox_;  // a thread that has been inside the worker sends for those that could not enter
   Inbox inbox_;
+  CallReceiver call_receiver_{*this};
+  Inbox calls_in_;
   std::unique_ptr<Regions> own_regions_;
   std::vector<NodeId> admitted_;  // guarded by the worker
   std::vector<bool> lost_;        // by the thread that is inside the worker
   RemoteMemory memory_;
+  MessageCalls calls_;
   SleepRoom room_;
   SleepRoom* sleepers_room_ = &room_;  // where our threads sleep: here, or in an owner's room
   SelfQueue to_self_;

@@ -99,7 +99,8 @@ base::Result<std::unique_ptr<Worker>> Worker::create(const WorkerOptions& option
 }
 
 base::Result<> Worker::failed(const char* what, ucs_status_t status) const {
-  return base::error("ucx: {}: {} (UCX_LOG_LEVEL=info tells more)", what, text_of(status));
+  return base::error("ucx: {}: {} (UCX {}; UCX_LOG_LEVEL=info tells more)", what, text_of(status),
+                     version());
 }
 
 base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& options) {

@@ -18,7 +18,7 @@ struct WorkerOptions {
   std::string devices;  // UCX_NET_DEVICES
   std::uint32_t nodes = 1;
   bool sockets_alone = false;  // none of the devices is RDMA
-  bool one_sided = false;      // peers put to, get from and perform atomics on our memory
+  bool one_sided = false;      // UCX serves puts and gets of peers, and atomics
 };
 
 // UCX's side of a node: one context, one worker, and the lock that lets one thread at a time into
@@ -39,6 +39,8 @@ class Worker {
   // larger than what the machine has, and is not touched.
   base::Result<std::vector<std::byte>> expose(std::byte* base, std::uint64_t bytes);
   const char* text_of(ucs_status_t status) const { return api_.status_string(status); }
+  // Of the library that is loaded, as "1.13.1".
+  const char* version() const { return api_.get_version_string(); }
 
   // Whether the calling thread is inside.
   bool inside() const { return owner_.load(std::memory_order_relaxed) == ::pthread_self(); }

@@ -9,7 +9,7 @@
 #include "transport/one_sided.h"
 #include "transport/spin_lock.h"
 
-namespace terrane::transport::routed {
+namespace terrane::transport {
 
 // One-sided calls as messages: a request names memory of its receiver, which the receiver's
 // transport serves when it takes the message in. Requests and answers of a pair stay in order.
@@ -38,10 +38,15 @@ class Calls {
  public:
   explicit Calls(std::uint32_t nodes) : toward_(nodes) {}
 
-  // A call whose answer goes to `into`. `outcome`: set when it has come, with 1, or with 2 where it
-  // cannot come or was refused;
-  // nullptr: no thread waits for this one alone. 0: the peer has gone.
-  std::uint64_t begin(NodeId peer, WritableBytes into, std::atomic<int>* outcome);
+  // A thread's wait for answers.
+  struct Outcome {
+    std::atomic<std::uint32_t> left{0};  // answers that are still to come, and may come
+    std::atomic<bool> failed{false};     // one of them cannot come, or the call was refused
+  };
+
+  // A call whose answer goes to `into`. nullptr: no thread waits for this one alone. 0: the peer
+  // has gone.
+  std::uint64_t begin(NodeId peer, WritableBytes into, Outcome* outcome);
   // Something without an answer is sent, which the next flush covers or need not. False: the peer
   // has gone.
   bool note_unanswered(NodeId peer, bool is_covered);
@@ -49,6 +54,7 @@ class Calls {
   bool answer(NodeId peer, const CallHeader& header, Bytes data);
   // The peer has gone: what was asked of it fails.
   void lose(NodeId peer);
+  bool is_lost(NodeId peer);
 
   // Answers that are still to come.
   std::uint32_t under_way(NodeId peer) const { return toward_[peer.value].under_way.load(); }
@@ -63,7 +69,7 @@ class Calls {
   struct Call {
     NodeId peer;
     WritableBytes into;
-    std::atomic<int>* outcome;
+    Outcome* outcome;
   };
   struct Toward {
     std::atomic<std::uint32_t> under_way{0};
@@ -80,4 +86,4 @@ class Calls {
   std::vector<Toward> toward_;
 };
 
-}  // namespace terrane::transport::routed
+}  // namespace terrane::transport

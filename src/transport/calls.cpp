@@ -1,15 +1,16 @@
-#include "transport/routed/calls.h"
+#include "transport/calls.h"
 
 #include <cstring>
 #include <mutex>
 
-namespace terrane::transport::routed {
+namespace terrane::transport {
 
-std::uint64_t Calls::begin(NodeId peer, WritableBytes into, std::atomic<int>* outcome) {
+std::uint64_t Calls::begin(NodeId peer, WritableBytes into, Outcome* outcome) {
   std::lock_guard hold(lock_);
   Toward& toward = toward_[peer.value];
   if (toward.lost) return 0;
   toward.under_way.fetch_add(1);
+  if (outcome != nullptr) outcome->left.fetch_add(1);
   std::uint64_t number = next_++;
   calls_.emplace(number, Call{peer, into, outcome});
   return number;
@@ -30,8 +31,10 @@ bool Calls::is_flushed(NodeId peer) const {
 void Calls::finish(const Call& call, bool good) {
   Toward& toward = toward_[call.peer.value];
   if (!good) toward.failed.store(true);
-  if (call.outcome != nullptr) call.outcome->store(good ? 1 : 2);
-  toward.under_way.fetch_sub(1);  // last: the waiting thread may go on
+  toward.under_way.fetch_sub(1);
+  if (call.outcome == nullptr) return;
+  if (!good) call.outcome->failed.store(true);
+  call.outcome->left.fetch_sub(1);  // last: the waiting thread may go on
 }
 
 bool Calls::answer(NodeId peer, const CallHeader& header, Bytes data) {
@@ -45,6 +48,11 @@ bool Calls::answer(NodeId peer, const CallHeader& header, Bytes data) {
   calls_.erase(found);
   finish(call, good);
   return true;
+}
+
+bool Calls::is_lost(NodeId peer) {
+  std::lock_guard hold(lock_);
+  return toward_[peer.value].lost;
 }
 
 void Calls::lose(NodeId peer) {
@@ -62,4 +70,4 @@ void Calls::lose(NodeId peer) {
   }
 }
 
-}  // namespace terrane::transport::routed
+}  // namespace terrane::transport
