@@ -21,7 +21,8 @@ MADE = SOURCES / "threads/table_calls.cpp"
 PAGES = {"threads": "docs/threads.md", "openmp": "docs/openmp.md"}
 KINDS = {"program": "the program's", "inherited": "each thread's, from its creator", "replicated": "on all nodes",
          "node": "the node's own"}
-SHAPES = {"every_node", "for_caller"}  # without a sentence
+# Without a sentence: what each does is in threads/state_calls.h and threads/copies.h.
+SHAPES = {"every_node", "for_caller", "for_node", "copied", "copied_of_thread", "at_node_0", "copied_at_node_0", "text"}
 BEGIN, END = "<!-- process state: scripts/process_state.py -->\n", "<!-- end of process state -->\n"
 PROTOTYPE = re.compile(r"(.+?[ *])(\w+)\((.*)\)( noexcept)?")
 REFUSAL = re.compile(r"(?:(\S+\.cpp) )?(E[A-Z0-9]+|ends|unnoticed): (.+)")
@@ -205,31 +206,53 @@ def quoted(text):
     return "\n      ".join('"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"' for part in parts)
 
 
+def served_body(row, result, name, arguments):
+    """The lines of a function that is served; `behind` is the C library's."""
+    behind = f'next<"{name}">(::{name})'
+    listed = "".join(f", {argument}" for argument in arguments)
+    call = f"{behind}({', '.join(arguments)})"
+    of = next((argument for argument in arguments if argument in ("stream", "fd")), None)
+    lines = [f"if (is_elsewhere({of})) return call_elsewhere({of}, ::{name}{listed});"] if of else []
+    if row.answer == "every_node":
+        return [f"return on_every_node({quoted(name)}, {behind}{listed});"]
+    if row.answer in ("for_caller", "for_node"):
+        kind = "ForCaller" if row.answer == "for_caller" else "ForNode"
+        return [*lines, f"terrane::frontend::{kind} memory;", f"return {call};"]
+    if row.answer == "at_node_0":
+        return [f"return at_node_0({behind}, ::{name}{listed});"]
+    if row.answer == "text":
+        return [f"return text_of({behind}{listed});"]
+    if row.answer == "copied_at_node_0":
+        lines = [f"if (is_for_node_0()) return call_on(0, ::{name}{listed});"]
+    keeps = "kForThread" if row.answer == "copied_of_thread" else "kForProcess"
+    return [*lines, f"return copied<{quoted(name)}, Keeps::{keeps}>({behind}{listed});"]
+
+
 def interposer(row):
     result, name, parameters, _ = PROTOTYPE.fullmatch(row.prototype).groups()
     arguments = argument_names(parameters)
-    behind = f'next<"{name}">(::{name})'
-    call = f"{behind}({', '.join(arguments)})"
-    if row.answer == "every_node":
-        body = [f'return on_every_node({", ".join([quoted(name), behind] + arguments)});']
-    elif row.answer == "for_caller":
-        body = ["terrane::frontend::ForCaller memory;", f"return {call};"]
+    if row.answer in SHAPES:
+        body = served_body(row, result, name, arguments)
     else:
         refuses = f"ended({quoted(name)},\n      {quoted(row.sentence)});"
         if row.answer != "ends":
             kind = result.strip()
             refuses = f"return refused<{quoted(name)}, {kind}>({row.answer},\n      {quoted(row.sentence)});"
-        body = [f"if (!concerns_all_nodes()) return {call};", refuses]
+        behind = f'next<"{name}">(::{name})({", ".join(arguments)})'
+        body = [f"if (!concerns_all_nodes()) return {behind};", refuses]
     return "\n".join([f"{row.prototype} {{", *(f"  {line}" for line in body), "}"])
 
 
 def interposers(rows):
     return "\n".join([f"// Made by scripts/process_state.py --write from {TABLE}: change that.",
                       "// clang-format off",
+                      '#include "frontend/threads/copies.h"',
                       '#include "frontend/threads/state_calls.h"', "",
+                      "using terrane::frontend::call_elsewhere;", "using terrane::frontend::call_on;",
+                      "using terrane::frontend::is_elsewhere;",
                       "using namespace terrane::frontend::threads;", "using terrane::frontend::next;", "",
                       "#pragma GCC visibility push(default)", 'extern "C" {', "",
-                      *(interposer(row) + "\n" for row in rows if row.prototype and not row.file),
+                      *(interposer(row) for row in rows if row.prototype and not row.file), "",
                       '}  // extern "C"', "#pragma GCC visibility pop"]) + "\n"
 
 

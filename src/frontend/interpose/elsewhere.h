@@ -79,37 +79,47 @@ inline std::FILE* adopt(std::FILE* stream) {
   return stream;
 }
 
-// function(arguments...) on the node of a descriptor or stream that is_elsewhere(); what the
-// arguments point to lies in shared memory. -1 (or nullptr) and errno where it cannot be.
-template <typename Of, typename Result, typename... Parameters>
-Result call_elsewhere(Of of, Result (*function)(Parameters...),
-                      std::type_identity_t<Parameters>... arguments) {
+// function(arguments...) on another node; what the arguments point to lies in shared memory. -1 (or
+// nullptr) and errno where it cannot be.
+template <typename Result, typename... Parameters>
+Result call_on(std::uint32_t node, Result (*function)(Parameters...),
+               std::type_identity_t<Parameters>... arguments) {
+  using Kept = std::conditional_t<std::is_void_v<Result>, int, Result>;
   struct Made : Elsewhere::Task {
     Result (*function)(Parameters...);
     std::tuple<Parameters...> arguments;
-    Result result;
+    Kept result;
     int error;
   };
   Made made;
   made.run = [](Elsewhere::Task& task) {
     Made& one = static_cast<Made&>(task);
     errno = one.error;
-    one.result = std::apply(one.function, one.arguments);
+    if constexpr (std::is_void_v<Result>) {
+      std::apply(one.function, one.arguments);
+    } else {
+      one.result = std::apply(one.function, one.arguments);
+    }
     one.error = errno;
   };
   made.function = function;
   made.arguments = {arguments...};
+  made.result = {};
   made.error = errno;
-  Elsewhere& elsewhere = *Elsewhere::get();
-  if (!elsewhere.run(elsewhere.node_of(of), made)) {
-    if constexpr (std::is_pointer_v<Result>) {
-      return nullptr;
-    } else {
-      return static_cast<Result>(-1);
-    }
+  bool has_run = Elsewhere::get()->run(node, made);
+  if (has_run) errno = made.error;
+  if constexpr (std::is_pointer_v<Result>) {
+    return has_run ? made.result : nullptr;
+  } else if constexpr (!std::is_void_v<Result>) {
+    return has_run ? made.result : static_cast<Result>(-1);
   }
-  errno = made.error;
-  return made.result;
+}
+
+// The same on the node of a descriptor or stream that is_elsewhere().
+template <typename Of, typename Result, typename... Parameters>
+Result call_elsewhere(Of of, Result (*function)(Parameters...),
+                      std::type_identity_t<Parameters>... arguments) {
+  return call_on(Elsewhere::get()->node_of(of), function, arguments...);
 }
 
 // dup2(2) or dup3(2) by `duplicate`, where one of the two is elsewhere: on the node of the first,

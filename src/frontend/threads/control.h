@@ -1,5 +1,6 @@
 #pragma once
 
+#include <search.h>
 #include <stdlib.h>
 
 #include <cstdint>
@@ -111,6 +112,8 @@ struct Control {
   std::uint32_t output_of[3];
   Random random;
   FileLimit files;
+  hsearch_data table_of_hsearch;
+  char* rest_of_strtok;
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {

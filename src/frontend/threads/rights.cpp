@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/threads/copies.h"
 #include "frontend/threads/inherited.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/state_calls.h"
@@ -98,6 +99,23 @@ int setgroups(size_t count, const gid_t* groups) noexcept {
     return set_groups_here(own.count / sizeof(gid_t), reinterpret_cast<gid_t*>(own.bytes)) == 0;
   };
   return change_by_bytes("setgroups", make, groups, count * sizeof *groups);
+}
+
+int initgroups(const char* user, gid_t group) {
+  if (!concerns_all_nodes()) return next<"initgroups">(::initgroups)(user, group);
+  auto list = +[](const char* name, gid_t own, gid_t* to, int* count) {
+    return ::getgrouplist(name, own, to, count);
+  };
+  int count = 65536;
+  terrane::runtime::Heap& heap = Program::get()->heap();
+  auto* groups = static_cast<gid_t*>(heap.allocate(static_cast<size_t>(count) * sizeof(gid_t)));
+  if (groups == nullptr) return -1;
+  int result = in_library(list, user, group, groups, &count);
+  if (result >= 0) result = setgroups(static_cast<size_t>(count), groups);
+  int error = errno;
+  heap.free(groups);
+  errno = error;
+  return result < 0 ? -1 : 0;
 }
 
 int chroot(const char* path) noexcept {
