@@ -279,7 +279,7 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   op.offset = static_cast<std::uint32_t>(at % space_->unit());
   if (!protocol::is_valid(op, space_->unit()))
     return {Status::kInvalid,
-            fmt::format("an atomic operation on {} bytes at {}: a word has 4 or 8 "
+            fmt::format("an atomic operation on {} bytes at {}: a word has 1, 2, 4 or 8 "
                         "bytes and is aligned to its size",
                         op.size, fmt::ptr(address))};
   if (blocks.first >= space_->sc_first()) {  // sequential consistency: one writer a page

@@ -6,7 +6,9 @@
 
 namespace terrane::protocol {
 
-// An atomic operation on an aligned word of 4 or 8 bytes. It is done in the home's memory.
+// An atomic operation on an aligned word of 1, 2, 4 or 8 bytes. It is done in the home's memory,
+// and changes no byte beside the word: another thread of the node may have written those to its
+// copy.
 enum class AtomicKind : std::uint8_t { kLoad, kStore, kAdd, kAnd, kOr, kXor, kCompareSwap };
 
 struct AtomicOp {
@@ -17,6 +19,11 @@ struct AtomicOp {
   std::uint64_t expected = 0;  // kCompareSwap only
 };
 
+// A number as a word of so many bytes holds it.
+constexpr std::uint64_t cut(std::uint64_t number, std::uint8_t size) {
+  return size == 8 ? number : number & ((std::uint64_t{1} << 8 * size) - 1);
+}
+
 // The word after the operation, if it was `before`.
 constexpr std::uint64_t after(const AtomicOp& op, std::uint64_t before) {
   switch (op.kind) {
@@ -25,7 +32,7 @@ constexpr std::uint64_t after(const AtomicOp& op, std::uint64_t before) {
     case AtomicKind::kStore:
       return op.operand;
     case AtomicKind::kAdd:
-      return op.size == 4 ? static_cast<std::uint32_t>(before + op.operand) : before + op.operand;
+      return cut(before + op.operand, op.size);
     case AtomicKind::kAnd:
       return before & op.operand;
     case AtomicKind::kOr:
@@ -66,14 +73,24 @@ std::uint64_t perform(const AtomicOp& op, std::byte* block) {
   return 0;
 }
 inline std::uint64_t perform(const AtomicOp& op, std::byte* block) {
-  return op.size == 4 ? perform<std::uint32_t>(op, block) : perform<std::uint64_t>(op, block);
+  switch (op.size) {
+    case 1:
+      return perform<std::uint8_t>(op, block);
+    case 2:
+      return perform<std::uint16_t>(op, block);
+    case 4:
+      return perform<std::uint32_t>(op, block);
+    default:
+      return perform<std::uint64_t>(op, block);
+  }
 }
 
 // Whether the word is aligned and lies in a block of that size; a check of messages from the
 // network.
 constexpr bool is_valid(const AtomicOp& op, std::uint64_t block_bytes) {
-  return op.kind <= AtomicKind::kCompareSwap && (op.size == 4 || op.size == 8) &&
-         op.offset % op.size == 0 && op.offset < block_bytes && op.size <= block_bytes - op.offset;
+  bool is_word = op.size == 1 || op.size == 2 || op.size == 4 || op.size == 8;
+  return op.kind <= AtomicKind::kCompareSwap && is_word && op.offset % op.size == 0 &&
+         op.offset < block_bytes && op.size <= block_bytes - op.offset;
 }
 
 }  // namespace terrane::protocol

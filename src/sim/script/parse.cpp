@@ -357,7 +357,6 @@ void Parser::atomic(Words& words, Op& op) {
   if (kind == std::end(kAtomics))
     bad_line("expected load, store, add, and, or, xor after 'atomic', found '{}'", name);
   access(words, op);
-  if (op.size < 4) bad_line("expected 4 or 8 bytes, found {}", op.size);
   op.size |= static_cast<std::uint8_t>((kind - std::begin(kAtomics)) << 4);
   if (name != "load") {
     words.expect("=");

@@ -3,6 +3,7 @@
 // operation that came before it on that word, and releases what this thread did. Elsewhere, and in
 // the section, it is the machine's own operation. In OpenMP programs words of 1 to 8 bytes are
 // changed in their home's memory, and a relaxed operation has no section: nothing is seen with it.
+// A word that is not aligned (of a packed structure) is changed in a section always.
 #include <sched.h>
 
 #include <atomic>
@@ -34,7 +35,7 @@ const void* (*seen_in_space)(const void*) = nullptr;  // nullptr: sections only
 
 bool is_at_home(const volatile void* word) { return seen_in_space != nullptr && is_shared(word); }
 
-// An operation in the home's memory, on an aligned word of 4 or 8 bytes; what it was.
+// An operation in the home's memory, on an aligned word; what it was.
 std::uint64_t at_home(const volatile void* word, AtomicOp op) {
   std::uint64_t before = 0;
   auto outcome = node()->atomic(seen_in_space(const_cast<const void*>(word)), op, before);
@@ -42,38 +43,18 @@ std::uint64_t at_home(const volatile void* word, AtomicOp op) {
   return before;
 }
 
-// A word of the program, and the one of at least 4 bytes around it.
-template <typename Word>
-struct Place {
-  explicit Place(const volatile void* word) {
-    auto at = reinterpret_cast<std::uintptr_t>(word);
-    around = reinterpret_cast<const void*>(at / kSize * kSize);
-    shift = 8 * static_cast<unsigned>(at % kSize);
-  }
-  static constexpr std::uint8_t kSize = sizeof(Word) < 4 ? 4 : sizeof(Word);
-  static constexpr std::uint64_t kMask = static_cast<Word>(~Word{0});
-
-  Word in(std::uint64_t whole) const { return static_cast<Word>(whole >> shift); }
-  std::uint64_t with(std::uint64_t whole, Word word) const {
-    return (whole & ~(kMask << shift)) | std::uint64_t{word} << shift;
-  }
-
-  const void* around;
-  unsigned shift;
-};
-
 // change(before, after): whether the word becomes `after`. Result: what it was.
 template <typename Word, typename Change>
 Word change_at_home(const volatile void* at, Change change) {
-  Place<Word> place(at);
-  std::uint64_t whole = at_home(place.around, {AtomicKind::kLoad, place.kSize});
+  constexpr auto kBytes = static_cast<std::uint8_t>(sizeof(Word));
+  auto before = static_cast<Word>(at_home(at, {AtomicKind::kLoad, kBytes}));
   for (;;) {
-    Word before = place.in(whole), after = before;
+    Word after = before;
     if (!change(before, after)) return before;
-    std::uint64_t found = at_home(
-        place.around, {AtomicKind::kCompareSwap, place.kSize, 0, place.with(whole, after), whole});
-    if (found == whole) return before;
-    whole = found;
+    auto found =
+        static_cast<Word>(at_home(at, {AtomicKind::kCompareSwap, kBytes, 0, after, before}));
+    if (found == before) return before;
+    before = found;
   }
 }
 
@@ -81,6 +62,35 @@ Word change_at_home(const volatile void* at, Change change) {
 template <typename Operation>
 auto ordered(const volatile void* word, int order, Operation operation) {
   return order == __ATOMIC_RELAXED ? operation() : perform(word, operation);
+}
+
+template <typename Word>
+bool is_aligned(const volatile void* word) {
+  return reinterpret_cast<std::uintptr_t>(word) % sizeof(Word) == 0;
+}
+
+// Whether `change` is to be used for a word: no operation of the machine changes it right.
+template <typename Word>
+bool needs_change(const volatile void* word) {
+  return is_at_home(word) || (!is_aligned<Word>(word) && is_shared(word));
+}
+
+template <typename Word, typename Change>
+Word change_bytes(const volatile void* at, Change change) {
+  return perform(at, [=] {
+    void* bytes = const_cast<void*>(at);
+    Word before;
+    std::memcpy(&before, bytes, sizeof before);
+    Word after = before;
+    if (change(before, after)) std::memcpy(bytes, &after, sizeof after);
+    return before;
+  });
+}
+
+template <typename Word, typename Change>
+Word change(const volatile void* at, int order, Change change) {
+  if (!is_aligned<Word>(at)) return change_bytes<Word>(at, change);
+  return ordered(at, order, [=] { return change_at_home<Word>(at, change); });
 }
 
 // A thread that loads one word again and again waits for another thread, which may need this node,
@@ -99,21 +109,17 @@ void note_load(const volatile void* word) {
 template <typename Word>
 Word load(const volatile void* from, int order) {
   if (is_at_home(from)) note_load(from);
-  if (is_at_home(from))
-    return ordered(from, order,
-                   [=] { return change_at_home<Word>(from, [](Word, Word&) { return false; }); });
+  if (needs_change<Word>(from)) return change<Word>(from, order, [](Word, Word&) { return false; });
   auto* word = static_cast<const volatile Word*>(from);
   return perform(word, [=] { return __atomic_load_n(word, __ATOMIC_SEQ_CST); });
 }
 
 template <typename Word>
 Word exchange(volatile void* at, Word value, int order) {
-  if (is_at_home(at))
-    return ordered(at, order, [=] {
-      return change_at_home<Word>(at, [=](Word, Word& after) {
-        after = value;
-        return true;
-      });
+  if (needs_change<Word>(at))
+    return change<Word>(at, order, [=](Word, Word& after) {
+      after = value;
+      return true;
     });
   auto* word = static_cast<volatile Word*>(at);
   return perform(word, [=] { return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST); });
@@ -121,11 +127,9 @@ Word exchange(volatile void* at, Word value, int order) {
 
 template <typename Word>
 void store(volatile void* to, Word value, int order) {
-  if constexpr (sizeof(Word) >= 4) {
-    if (is_at_home(to)) {
-      ordered(to, order, [=] { return at_home(to, {AtomicKind::kStore, sizeof(Word), 0, value}); });
-      return;
-    }
+  if (is_at_home(to) && is_aligned<Word>(to)) {
+    ordered(to, order, [=] { return at_home(to, {AtomicKind::kStore, sizeof(Word), 0, value}); });
+    return;
   }
   exchange<Word>(to, value, order);
 }
@@ -135,12 +139,10 @@ template <typename Word>
 bool compare_exchange(volatile void* at, void* expected, Word desired, int order) {
   auto* word = static_cast<volatile Word*>(at);
   Word wanted = *static_cast<Word*>(expected), found;
-  if (is_at_home(at)) {
-    found = ordered(at, order, [=] {
-      return change_at_home<Word>(at, [=](Word before, Word& after) {
-        after = desired;
-        return before == wanted;
-      });
+  if (needs_change<Word>(at)) {
+    found = change<Word>(at, order, [=](Word before, Word& after) {
+      after = desired;
+      return before == wanted;
     });
   } else {
     found = perform(word, [=] {
@@ -154,23 +156,24 @@ bool compare_exchange(volatile void* at, void* expected, Word desired, int order
   return found == wanted;
 }
 
-// change(before): what the word is afterwards. Result: what it was. A home changes a word by `kind`
-// and an operand itself; kLoad: it does not.
-template <typename Word, typename Change>
-Word fetch(volatile void* at, AtomicKind kind, Word operand, int order, Change change) {
-  if (is_at_home(at))
-    return ordered(at, order, [=]() -> Word {
-      if (kind != AtomicKind::kLoad && sizeof(Word) >= 4)
-        return static_cast<Word>(at_home(at, {kind, sizeof(Word), 0, operand}));
-      return change_at_home<Word>(at, [=](Word before, Word& after) {
-        after = change(before);
-        return true;
-      });
+// result(before): what the word is afterwards. The function's: what it was. A home changes a word
+// by `kind` and an operand itself; kLoad: it does not.
+template <typename Word, typename Result>
+Word fetch(volatile void* at, AtomicKind kind, Word operand, int order, Result result) {
+  bool at_once = kind != AtomicKind::kLoad && is_aligned<Word>(at);
+  if (at_once && is_at_home(at))
+    return ordered(at, order, [=] {
+      return static_cast<Word>(at_home(at, {kind, sizeof(Word), 0, operand}));
+    });
+  if (needs_change<Word>(at))
+    return change<Word>(at, order, [=](Word before, Word& after) {
+      after = result(before);
+      return true;
     });
   auto* word = static_cast<volatile Word*>(at);
   return perform(word, [=] {
     Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-    while (!__atomic_compare_exchange_n(word, &before, change(before), false, __ATOMIC_SEQ_CST,
+    while (!__atomic_compare_exchange_n(word, &before, result(before), false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
     }
     return before;
