@@ -16,14 +16,14 @@ terrane_alone(terrane_protocol_hlrc ${src}/protocol/hlrc/pipeline.cpp)
 terrane_alone(terrane_sim ${src}/sim/sc_names.cpp ${src}/sim/script/parse.cpp ${src}/sim/routing/routing_campaign.cpp)
 terrane_alone(terrane_transport ${src}/transport/ucx/outbox.cpp ${src}/transport/ucx/worker.cpp)
 terrane_alone(terrane_bootstrap ${src}/bootstrap/job_map.cpp)
-terrane_alone(libterrane_omp ${src}/frontend/omp/unsigned_loops.cpp)
 terrane_alone(terrane ${src}/tools/sim_script.cpp)
 terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp ${src}/tools/launch/link.cpp ${src}/tools/launch/lobby.cpp)
 terrane_alone(terrane_launch ${src}/tools/launch/introduction.cpp)  # a test compiles it once more
 
 # Libraries and commands of the folder. Not of shmem: its functions have the names of macros of its public header; not
-# the report, which has a function `quoted` beside the standard library's; not the runtime, where many names meet.
-set(apart libterrane_shmem terrane_report terrane_runtime)
+# the report, which has a function `quoted` beside the standard library's; not OpenMP and the runtime, where many names
+# meet.
+set(apart libterrane_shmem libterrane_omp terrane_report terrane_runtime)
 function(terrane_unite folder)
   get_directory_property(folders DIRECTORY ${folder} SUBDIRECTORIES)
   foreach(each ${folders})

@@ -103,12 +103,17 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
 
 constexpr std::uint32_t kMostThreads = 1000;  // of a team of OpenMP
 
-// A number of threads, alone. A list, for nested regions, is read by the library.
+// A number of threads, alone, with blanks around it. Of a list, for nested regions, the first; the
+// library reads all of it.
 base::Result<> check_team(const std::string& what, const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
+  std::string first = text.substr(0, text.find(','));
+  first.erase(first.find_last_not_of(kBlanks) + 1);
+  first.erase(0, first.find_first_not_of(kBlanks));
   std::uint32_t threads = 0;
-  auto [at, wrong] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  bool good = wrong == std::errc() && (at == text.data() + text.size() || *at == ',') &&
-              threads > 0 && threads <= kMostThreads;
+  auto [at, wrong] = std::from_chars(first.data(), first.data() + first.size(), threads);
+  bool good = wrong == std::errc() && at == first.data() + first.size() && threads > 0 &&
+              threads <= kMostThreads;
   if (!good)
     return base::error("{} {}: must be a number of threads from 1 to {}, such as {} 4", what, text,
                        kMostThreads, what);
@@ -123,7 +128,7 @@ base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
     if (auto checked = check_team("--threads", options.threads); !checked) return checked;
     team = std::to_string(std::strtoul(options.threads.c_str(), nullptr, 10) * plan.map.started());
   }
-  if (team.empty()) return {};
+  if (team.find_first_not_of(" \t") == std::string::npos) return {};
   if (auto checked = check_team("OMP_NUM_THREADS", team); !checked) return checked;
   plan.environment.emplace_back("OMP_NUM_THREADS", team);
   return {};

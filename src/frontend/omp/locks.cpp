@@ -1,5 +1,6 @@
-// Locks: omp_init_lock and the others. A lock is one of the job, by its address; a nested one
-// counts in its own memory, which its holder alone touches.
+// Locks: omp_init_lock and the others. A lock is one of the job, by its address. A nested one
+// belongs to a task: in its own memory, which its holder alone touches, it counts, and has the
+// number of that task among those of the thread that holds the lock of the job.
 #include <cstdint>
 #include <cstdio>
 
@@ -12,7 +13,9 @@ namespace {
 
 struct NestedLock {
   std::int32_t depth;
+  std::uint32_t task;
 };
+static_assert(sizeof(NestedLock) == 8, "omp_nest_lock_t of OpenMP 2.5 and of Fortran");
 
 [[noreturn]] void fail(const char* call, const char* what) {
   char sentence[160];
@@ -45,12 +48,23 @@ int test(void* lock) { return terrane_program_try_lock(lock) == kLockTaken ? 1 :
 
 void nest_init(void* lock) {
   check("omp_init_nest_lock", lock);
-  static_cast<NestedLock*>(lock)->depth = 0;
+  *static_cast<NestedLock*>(lock) = {};
+}
+
+// Whether the calling thread's task has it now; `taken` is what the lock of the job said.
+bool enter(NestedLock& nested, terrane_program_locked taken) {
+  std::uint32_t task = this_thread().task_number;
+  if (taken == kLockTaken) nested = {0, task};
+  if (nested.task != task) return false;
+  ++nested.depth;
+  return true;
 }
 
 void nest_set(void* lock) {
-  terrane_program_lock(lock);
-  ++static_cast<NestedLock*>(lock)->depth;
+  if (!enter(*static_cast<NestedLock*>(lock), terrane_program_lock(lock)))
+    fail(
+        "omp_set_nest_lock",
+        "another task of this thread holds the lock, and cannot give it back before this one ends");
 }
 
 void nest_unset(void* lock) {
@@ -61,8 +75,9 @@ void nest_unset(void* lock) {
 }
 
 int nest_test(void* lock) {
-  if (terrane_program_try_lock(lock) == kLockIsBusy) return 0;
-  return ++static_cast<NestedLock*>(lock)->depth;
+  terrane_program_locked taken = terrane_program_try_lock(lock);
+  auto* nested = static_cast<NestedLock*>(lock);
+  return taken != kLockIsBusy && enter(*nested, taken) ? nested->depth : 0;
 }
 
 }  // namespace

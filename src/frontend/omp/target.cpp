@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "frontend/omp/late_tasks.h"
+#include "frontend/omp/task_queue.h"
 #include "frontend/omp/team.h"
 
 using namespace terrane::frontend::omp;
@@ -39,6 +41,55 @@ class PrivateCopies {
   std::vector<void*> copies_;
 };
 
+// The calling thread is the first one of a device while this lives: in no region and no league.
+// Outside of parallel regions it has teams like any other code; within one the device is its own
+// thread alone.
+class OnDevice {
+ public:
+  OnDevice() : before_(me_), controls_(controls()) {
+    if (me_.region != nullptr) me_.region = &region_;
+    begin_task_number();
+    me_.team_number = 0;
+    me_.teams = 1;
+    me_.final_tasks = me_.explicit_tasks = 0;
+    me_.group = nullptr;
+    enter_implicit_task(frame_);
+  }
+  ~OnDevice() {
+    leave_task(frame_);
+    me_.region = before_.region;
+    me_.task_number = before_.task_number;
+    me_.team_number = before_.team_number;
+    me_.teams = before_.teams;
+    me_.final_tasks = before_.final_tasks;
+    me_.explicit_tasks = before_.explicit_tasks;
+    me_.group = before_.group;
+    me_.controls = controls_;
+  }
+  OnDevice(const OnDevice&) = delete;
+
+ private:
+  struct Before {
+    explicit Before(const Thread& thread)
+        : region(thread.region),
+          group(thread.group),
+          task_number(thread.task_number),
+          final_tasks(thread.final_tasks),
+          explicit_tasks(thread.explicit_tasks),
+          team_number(thread.team_number),
+          teams(thread.teams) {}
+    Region* region;
+    Group* group;
+    std::uint32_t task_number, final_tasks, explicit_tasks;
+    std::int32_t team_number, teams;
+  };
+  Thread& me_ = this_thread();
+  Before before_;
+  Controls controls_;
+  Region region_;
+  Frame frame_;
+};
+
 void limit_threads(unsigned limit) {
   if (limit != 0) controls().thread_limit = std::min(controls().thread_limit, limit);
 }
@@ -66,12 +117,16 @@ extern "C" {
 
 void GOMP_target(int, Function* function, const void*, std::size_t, void** addresses, std::size_t*,
                  unsigned char*) {
+  OnDevice device;
   function(addresses);
 }
 
 void GOMP_target_ext(int, Function* function, std::size_t count, void** addresses,
-                     std::size_t* sizes, unsigned short* kinds, unsigned, void**, void**) {
+                     std::size_t* sizes, unsigned short* kinds, unsigned, void** dependences,
+                     void**) {
+  await_dependences(dependences);
   PrivateCopies copies(count, addresses, sizes, kinds);
+  OnDevice device;
   function(addresses);
 }
 
@@ -80,9 +135,13 @@ void GOMP_target_data_ext(int, std::size_t, void**, std::size_t*, unsigned short
 void GOMP_target_end_data() {}
 void GOMP_target_update(int, const void*, std::size_t, void**, std::size_t*, unsigned char*) {}
 void GOMP_target_update_ext(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
-                            void**) {}
+                            void** dependences) {
+  await_dependences(dependences);
+}
 void GOMP_target_enter_exit_data(int, std::size_t, void**, std::size_t*, unsigned short*, unsigned,
-                                 void**) {}
+                                 void** dependences) {
+  await_dependences(dependences);
+}
 void GOMP_offload_register(const void*, int, const void*) {}
 void GOMP_offload_unregister(const void*, int, const void*) {}
 void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}

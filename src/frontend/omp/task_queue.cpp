@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "frontend/omp/late_tasks.h"
 #include "frontend/omp/region_report.h"
 #include "frontend/omp/task.h"
 #include "frontend/omp/task_moves.h"
@@ -92,11 +93,6 @@ void free_task(Task* task) {
 
 std::uint32_t depth() { return innermost == nullptr ? 0 : innermost->depth; }
 
-// The task that the calling thread is in; without what it has not needed so far.
-Task* known_task() {
-  return innermost == nullptr ? &implicit_task : static_cast<Task*>(innermost->task);
-}
-
 // The same, and a task for each of those around it that has none.
 Task& own_task() {
   Task* below = nullptr;
@@ -137,6 +133,7 @@ class Running {
       : frame_{innermost, task, depth() + 1},
         group_(std::exchange(me_.group, group)),
         controls_(std::exchange(me_.controls, controls)),
+        number_(begin_task_number()),
         finals_(std::exchange(me_.final_tasks, is_final ? 1u : 0u)),
         explicits_(std::exchange(me_.explicit_tasks, 1u)) {
     innermost = &frame_;
@@ -145,6 +142,7 @@ class Running {
   ~Running() {
     me_.explicit_tasks = explicits_;
     me_.final_tasks = finals_;
+    me_.task_number = number_;
     me_.controls = controls_;
     me_.group = group_;
     innermost = frame_.outer;
@@ -156,14 +154,11 @@ class Running {
   Frame frame_;
   Group* group_;
   Controls controls_;
-  std::uint32_t finals_, explicits_;
+  std::uint32_t number_, finals_, explicits_;
 };
 
 void run(Task* task) {
-  {
-    Running running(task, task->group, task->controls, task->is_final);
-    task->function(task->data);
-  }
+  run_body(task);
   finish(task);
 }
 
@@ -179,6 +174,7 @@ Task* take_queued(const Task* of) {
 
 // Runs a task that is a descendant of that one (nullptr: any). False: there is none.
 bool help(const Task* of) {
+  if (has_late_tasks() && advance_late_task(of)) return true;
   bool moves = region().moves_tasks;
   if (moves) lend_tasks(true);
   Task* task = take_queued(of);
@@ -189,18 +185,6 @@ bool help(const Task* of) {
   if (task == nullptr) return moves && borrow(of);
   run(task);
   return true;
-}
-
-template <typename IsOver>
-void help_until(const Task* of, IsOver is_over) {
-  Pause pause(region().threads_here);
-  while (!is_over()) {
-    if (help(of)) {
-      pause.restart();
-    } else {
-      pause();
-    }
-  }
 }
 
 // This node is quiet. The first thread that finds it so tells the others.
@@ -218,6 +202,21 @@ bool are_others_quiet(std::uint64_t barrier) {
 bool has_helpers() {
   const Region& own = region();
   return own.moves_tasks || (own.size > 1 && own.threads_here > 1 && program_has_tasks());
+}
+
+// Where no other thread could run a task, only an event can bring the end about.
+template <typename IsOver>
+void help_until(const Task* of, IsOver is_over) {
+  Pause pause(region().threads_here);
+  while (!is_over()) {
+    if (help(of)) {
+      pause.restart();
+    } else if (!has_helpers() && has_late_tasks()) {
+      await_fulfilment();
+    } else {
+      pause();
+    }
+  }
 }
 
 // The task and a copy of its variables behind it.
@@ -241,9 +240,8 @@ Task* make_task(const TaskCall& call) {
   return task;
 }
 
-// A new task of the calling thread's task and group: for its queue, or to be run at once where
-// there is no room.
-void queue_task(Task* task) {
+// It becomes one of the calling thread's task and group.
+void count_task(Task* task) {
   Thread& me = this_thread();
   Task& parent = own_task();
   task->parent = &parent;
@@ -252,6 +250,12 @@ void queue_task(Task* task) {
   parent.children.fetch_add(1, std::memory_order_relaxed);
   if (me.group != nullptr) tasks_of(*me.group).fetch_add(1, std::memory_order_relaxed);
   unfinished.fetch_add(1, std::memory_order_relaxed);
+}
+
+// For the calling thread's queue, or to be run at once where there is no room.
+void queue_task(Task* task) {
+  count_task(task);
+  Thread& me = this_thread();
   if (me.local >= kQueues || !push(queues[me.local], task, kRoom)) run(task);
 }
 
@@ -296,6 +300,27 @@ void put_back(Task* first) {
   }
 }
 
+bool is_in_task() { return innermost != nullptr; }
+
+Task* known_task() {
+  return innermost == nullptr ? &implicit_task : static_cast<Task*>(innermost->task);
+}
+
+Task* begin_task(const TaskCall* call) {
+  Task* task = call == nullptr ? make_bare_task() : make_task(*call);
+  if (task == nullptr) terrane_program_fail("no memory for a task");
+  task->is_bare = call == nullptr;
+  task->controls = controls();
+  task->is_final = call != nullptr && call->is_final;
+  count_task(task);
+  return task;
+}
+
+void run_body(Task* task) {
+  Running running(task, task->group, task->controls, task->is_final);
+  if (task->function != nullptr) task->function(task->data);
+}
+
 void finish(Task* first) {
   while (first != nullptr) {
     Task* task = std::exchange(first, first->next);
@@ -328,7 +353,6 @@ void run_loan(const Task* first) {
     queue_task(task);
   }
   await_group(group);
-  await_events();
   innermost = frame.outer;
   me.group = around;
   drop(loan);
@@ -355,6 +379,11 @@ void enter_task(Frame& frame) {
   note_task();
 }
 
+void enter_implicit_task(Frame& frame) {
+  frame = {innermost, nullptr, depth()};
+  innermost = &frame;
+}
+
 void leave_task(Frame& frame) {
   innermost = frame.outer;
   drop(static_cast<Task*>(frame.task));
@@ -363,11 +392,6 @@ void leave_task(Frame& frame) {
 bool take_had_tasks() {
   bool created = has_created.exchange(false, std::memory_order_relaxed);
   return region_has_tasks.exchange(false, std::memory_order_relaxed) || created;
-}
-
-void run_waiting_tasks() {
-  while (has_helpers() && help(nullptr)) {
-  }
 }
 
 void await_children() {
@@ -381,8 +405,15 @@ void await_group(Group& group) {
   if (!is_over()) help_until(&own_task(), is_over);
 }
 
+void help_own_until(bool (*is_over)(const void*), const void* argument) {
+  help_until(&own_task(), [&] { return is_over(argument); });
+}
+
 void await_all_tasks() {
-  if (!has_helpers()) return;
+  if (!has_helpers()) {
+    if (has_late_tasks()) help_until(nullptr, [] { return !region_has_late_tasks(); });
+    return;
+  }
   bool moves = region().moves_tasks;
   std::uint32_t threads = region().threads_here;
   std::uint64_t barrier = barriers_over.load(std::memory_order_acquire);

@@ -30,17 +30,26 @@ bool program_has_tasks();
 // before a barrier at which that was announced. By the master, outside of regions.
 bool take_had_tasks();
 
-// Around a task that the calling thread runs at once: those that it creates are its own.
+// A task of the calling thread's task and group, which counts as one that has not ended until
+// finish (task.h). nullptr: one without code.
+struct Task* begin_task(const TaskCall* call);
+// Runs its code in the calling thread.
+void run_body(Task* task);
+
+// Around a task that the calling thread runs at once, or a region within another one: those that it
+// creates are its own.
 struct Frame {
   Frame* outer = nullptr;
   void* task = nullptr;     // made when the task creates one that waits
   std::uint32_t depth = 1;  // tasks within each other
 };
 void enter_task(Frame& frame);
+void enter_implicit_task(Frame& frame);
 void leave_task(Frame& frame);
-
-// Runs tasks until no thread of this node has one that waits.
-void run_waiting_tasks();
+// Whether the calling thread is in another task than its implicit one.
+bool is_in_task();
+// The task that the calling thread is in; nullptr: it has created none that waits.
+Task* known_task();
 
 // Waits until the tasks that the calling thread's task has created have ended; those of the group
 // and their descendants; all of the team's, and until all of its threads here have come.
@@ -48,5 +57,11 @@ void run_waiting_tasks();
 void await_children();
 void await_group(Group& group);
 void await_all_tasks();
+// Until that is so, which other tasks bring about.
+void help_own_until(bool (*is_over)(const void*), const void* argument);
+template <typename IsOver>
+void help_own_until(const IsOver& is_over) {
+  help_own_until([](const void* raw) { return (*static_cast<const IsOver*>(raw))(); }, &is_over);
+}
 
 }  // namespace terrane::frontend::omp

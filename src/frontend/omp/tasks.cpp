@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "frontend/omp/late_tasks.h"
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
@@ -24,6 +26,7 @@ enum Flag : unsigned {
   kHasNoGroup = 1u << 11,
   kReduction = 1u << 12,
   kDetach = 1u << 13,
+  kStrict = 1u << 14,
 };
 
 using Copy = CopyVariables;
@@ -35,6 +38,7 @@ class InTask {
     Thread& me = this_thread();
     ++me.explicit_tasks;
     if (is_final_ || me.final_tasks != 0) ++me.final_tasks;
+    number_ = begin_task_number();
     enter_task(frame_);
   }
   ~InTask() {
@@ -42,6 +46,7 @@ class InTask {
     Thread& me = this_thread();
     --me.explicit_tasks;
     if (me.final_tasks != 0) --me.final_tasks;
+    me.task_number = number_;
     me.controls = before_;
   }
   InTask(const InTask&) = delete;
@@ -49,6 +54,7 @@ class InTask {
  private:
   Controls before_;
   bool is_final_;
+  std::uint32_t number_;
   Frame frame_;
 };
 
@@ -75,10 +81,14 @@ class Variables {
   void* memory_ = nullptr;
 };
 
+// All tasks but the last one have exactly as many iterations as the clause says.
+bool is_strict(unsigned flags) { return (flags & kStrict) != 0 && (flags & kGrainSize) != 0; }
+
 // Tasks of a loop of so many iterations.
 std::uint64_t task_count(std::uint64_t iterations, std::uint64_t wanted, unsigned flags) {
   std::uint64_t count = wanted;
-  if ((flags & kGrainSize) != 0) count = iterations / std::max<std::uint64_t>(wanted, 1);
+  if ((flags & kGrainSize) != 0)
+    count = (iterations + (is_strict(flags) ? wanted - 1 : 0)) / std::max<std::uint64_t>(wanted, 1);
   if (wanted == 0) count = region().size;
   return std::clamp<std::uint64_t>(count, 1, iterations);
 }
@@ -99,9 +109,11 @@ void run_tasks(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std:
   if (iterations == 0) return;
   std::uint64_t tasks = task_count(iterations, wanted, loop.flags);
   for (std::uint64_t i = 0; i < tasks; ++i) {
-    std::uint64_t each = iterations / tasks, more = iterations % tasks;
+    bool strict = is_strict(loop.flags);
+    std::uint64_t each = strict ? wanted : iterations / tasks;
+    std::uint64_t more = strict ? 0 : iterations % tasks;
     std::uint64_t from = i * each + std::min(i, more);
-    std::uint64_t to = from + each + (i < more ? 1 : 0);
+    std::uint64_t to = std::min(from + each + (i < more ? 1 : 0), iterations);
     std::uint64_t bounds[] = {start + from * step, start + to * step};
     bool is_final = (loop.flags & kFinal) != 0;
     if (loop.may_wait && defer_task({loop.function, loop.data, loop.copy, loop.bytes,
@@ -126,45 +138,41 @@ void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::
   end_group();
 }
 
-// The event of a task with the clause detach is a counter of the job, which grows by one when the
-// event is fulfilled: each thread that creates such tasks has one, whose number is the handle.
-constexpr std::uint32_t kFirstEvent = 3u << 24, kEventsOfANode = 1024;
-
-std::uint32_t own_event() {
-  return kFirstEvent + terrane_program_node() * kEventsOfANode + this_thread().local;
-}
-
-// The task's first variable is the handle.
-void make_event(void* data, void* handle) {
-  ++this_thread().detached;
-  std::uintptr_t event = own_event();
-  std::memcpy(handle, &event, sizeof event);
-  if (data != nullptr) std::memcpy(data, &event, sizeof event);
+// A task with depend or detach. It runs at once where it may.
+void run_or_keep(const TaskCall& call, bool may_wait, Dependences dependences, void* handle,
+                 unsigned flags) {
+  Event event;
+  if (handle != nullptr) {
+    std::uint64_t made = 0;
+    event = make_event(made);
+    std::memcpy(handle, &made, sizeof made);
+    if (call.data != nullptr) std::memcpy(call.data, &made, sizeof made);
+  }
+  if (has_to_wait(dependences)) {
+    if (may_wait && this_thread().final_tasks == 0)
+      return add_waiting_task(call, std::move(dependences), event);
+    await_dependences(dependences);
+  }
+  Task* account = handle != nullptr ? begin_running_task() : nullptr;
+  {
+    Variables own(call.data, call.copy, call.bytes, call.alignment);
+    InTask task(flags);
+    if (call.function != nullptr) call.function(own.get());
+  }
+  if (account != nullptr) add_running_task(account, std::move(dependences), event);
 }
 
 }  // namespace
 
-namespace terrane::frontend::omp {
-
-void await_events() {
-  Thread& me = this_thread();
-  if (me.awaited == me.detached) return;
-  me.awaited = me.detached;
-  run_waiting_tasks();  // one of them may fulfil the event
-  terrane_program_await(own_event(), static_cast<std::int64_t>(me.detached));
-}
-
-}  // namespace terrane::frontend::omp
-
 extern "C" {
 
 void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment,
-               bool may_wait, unsigned flags, void**, int, void* handle) {
-  if ((flags & (kDepend | kDetach)) != 0) may_wait = false;
-  if (may_wait && defer_task({function, data, copy, bytes, alignment, (flags & kFinal) != 0}))
-    return;
-  if ((flags & kDepend) != 0) await_events();
-  if ((flags & kDetach) != 0) make_event(data, handle);
+               bool may_wait, unsigned flags, void** dependences, int, void* handle) {
+  TaskCall call{function, data, copy, bytes, alignment, (flags & kFinal) != 0};
+  if ((flags & (kDepend | kDetach)) != 0)
+    return run_or_keep(call, may_wait, Dependences((flags & kDepend) != 0 ? dependences : nullptr),
+                       (flags & kDetach) != 0 ? handle : nullptr, flags);
+  if (may_wait && defer_task(call)) return;
   Variables own(data, copy, bytes, alignment);
   InTask task(flags);
   function(own.get());
@@ -192,21 +200,15 @@ void GOMP_taskloop_ull(Function* function, void* data, Copy* copy, long bytes, l
            iterations);
 }
 
-void omp_fulfill_event(std::uintptr_t event) {
-  terrane_program_add(static_cast<std::uint32_t>(event), 1);
+void GOMP_taskwait() { await_children(); }
+void GOMP_taskwait_depend(void** list) { await_dependences(list); }
+void GOMP_taskwait_depend_nowait(void** list) {
+  Dependences dependences(list);
+  if (has_to_wait(dependences)) add_waiting_task({}, std::move(dependences), {});
 }
-void omp_fulfill_event_(const std::uintptr_t* event) { omp_fulfill_event(*event); }
-
-void GOMP_taskwait() {
-  await_events();
-  await_children();
-}
-void GOMP_taskwait_depend(void**) { await_events(); }
-void GOMP_taskwait_depend_nowait(void**) {}
 void GOMP_taskyield() {}
 void GOMP_taskgroup_start() { begin_group(); }
 void GOMP_taskgroup_end() {
-  await_events();
   if (this_thread().group != nullptr) await_group(*this_thread().group);
   end_group();
 }

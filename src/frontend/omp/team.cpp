@@ -15,6 +15,7 @@
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
+#include "platform/floating_point.h"
 
 namespace terrane::frontend::omp {
 namespace {
@@ -38,6 +39,8 @@ struct Fork {
   std::uint32_t loads_thread_locals;
   std::uint32_t region;  // its number in the report
   std::uint32_t moves_tasks;
+  std::int32_t team_number, teams;  // of the master's league
+  std::uint64_t floating_point;     // the control of the master's
 };
 
 // The part of shared memory by which a team synchronises.
@@ -120,11 +123,14 @@ void run_part(Thread& me) {
   me.region = &own;
   me.controls = fork.controls;
   me.has_controls = true;
+  begin_task_number();
+  me.team_number = fork.team_number;
+  me.teams = fork.teams;
+  platform::floating_point::apply_control({fork.floating_point, 0});
   Group group{nullptr, fork.reductions};
   me.group = fork.reductions != nullptr ? &group : nullptr;
   if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
   fork.function(fork.data);
-  await_events();
   await_all_tasks();
   me.region = nullptr;
   note_end(fork.region);
@@ -255,7 +261,11 @@ bool can_fork() { return terrane_program_is_main() && this_thread().region == nu
 
 struct Started {
   Region region;
+  Region* around;
   Controls controls;
+  Frame frame;  // where tasks within it are not those of the task around it
+  bool has_frame;
+  std::uint32_t task_number;
   Group* group;  // of the task around the region
   bool is_forked;
   std::uint32_t number;  // in the report
@@ -296,6 +306,9 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   }
   team_was_smaller = size < known_pool;
   started.function = function;
+  fork.team_number = me.team_number;
+  fork.teams = me.teams;
+  fork.floating_point = platform::floating_point::capture().control;
   fork.moves_tasks =
       size >= nodes() && may_tasks_move(nodes()) && program_has_tasks() && expects_tasks(function);
   started.number = fork.region = reports() ? region_number(function) : 0;
@@ -313,6 +326,10 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
            const LoopBegin* begin, Group* group = nullptr) {
   std::uint32_t size = next_team_size(wanted);
   started.group = std::exchange(this_thread().group, group);
+  started.around = this_thread().region;
+  started.task_number = begin_task_number();
+  started.has_frame = size == 1 || is_in_task();
+  if (started.has_frame) enter_implicit_task(started.frame);
   if (size == 1) {
     enter_alone(started);
   } else {
@@ -323,17 +340,18 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
 
 void leave(Started& started) {
   Thread& me = this_thread();
-  await_events();
   await_all_tasks();
   if (started.is_forked) {
-    me.region = nullptr;
+    me.region = started.around;
     note_end(started.number);
     terrane_program_join(kForkBarrier, pool_here());
     note_join(started.number);
     if (program_has_tasks()) note_tasks(started.function, take_had_tasks());
   } else {
-    me.region = started.region.outer->level == 0 ? nullptr : started.region.outer;
+    me.region = started.around;
   }
+  if (started.has_frame) leave_task(started.frame);
+  me.task_number = started.task_number;
   me.controls = started.controls;
   me.group = started.group;
 }
@@ -425,9 +443,8 @@ void end_region() { leave(started_regions[--started_count]); }
 void team_barrier() {
   Region& own = region();
   own.without_barrier = own.singles = 0;
-  await_events();
-  if (own.size == 1) return;
   await_all_tasks();
+  if (own.size == 1) return;
   if (own.is_on_all_nodes) {
     terrane_program_barrier(kTeamBarrier, own.threads_here);
   } else {

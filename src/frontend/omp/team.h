@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "frontend/omp/settings.h"
 
@@ -88,12 +89,17 @@ struct Thread {
   std::uint64_t turns[kSlots] = {};
   bool is_stale = false;  // it was not in the last teams: the three above are old
   std::uint32_t final_tasks = 0, explicit_tasks = 0;
-  std::uint64_t detached = 0;  // tasks with the clause detach that it has created, and that
-  std::uint64_t awaited = 0;   // it has waited for
+  // Which of the tasks that it has run it is in, and how many it has begun.
+  std::uint32_t task_number = 0, tasks_begun = 0;
   std::int32_t team_number = 0, teams = 1;
 };
 
 Thread& this_thread();
+// The calling thread is in another task from now on; the number of the one before.
+inline std::uint32_t begin_task_number() {
+  Thread& me = this_thread();
+  return std::exchange(me.task_number, ++me.tasks_begun);
+}
 Controls& controls();
 // The region that the calling thread is in; one for the implicit region.
 Region& region();

@@ -36,9 +36,6 @@ void wait_for_turn();
 // Ends the doacross loop that the calling thread is in, if any.
 void end_doacross();
 
-// Waits for the events of the tasks with the clause detach that the calling thread has created.
-void await_events();
-
 // A taskgroup of the calling thread's task.
 void begin_group();
 void end_group();
