@@ -44,5 +44,9 @@ TEST(LibcMemoryTest, MemoryForTheCallerIsShared) { expect_good_everywhere(kMemor
 
 TEST(LibcMemoryTest, LaterCallsGoOnInOtherThreads) { expect_good_everywhere(kMemory + " later"); }
 
+TEST(LibcMemoryTest, LocalesAndConversionsAreOfAllThreads) {
+  expect_good_everywhere(LIBC_MEMORY_LOCALES);
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts

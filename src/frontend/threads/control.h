@@ -19,6 +19,7 @@ namespace terrane::frontend::threads {
 inline constexpr std::uint32_t kMostThreads = 1024;  // at once, of the whole program
 inline constexpr std::uint32_t kMostKeys = 1024;
 inline constexpr std::uint32_t kMostNodes = 1024;
+inline constexpr std::uint32_t kMostLocales = 4096;  // at once
 inline constexpr std::uint32_t kMostForwarded = 1024;
 
 // One thread of the program: what pthread_t means. The first is main's.
@@ -114,6 +115,7 @@ struct Control {
   FileLimit files;
   hsearch_data table_of_hsearch;
   char* rest_of_strtok;
+  std::uint64_t locales[kMostLocales / 64];  // bits: which the program has
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {
