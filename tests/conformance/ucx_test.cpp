@@ -1,8 +1,10 @@
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "conformance.h"
 #include "transport/ucx/card.h"
 #include "transport/ucx/outbox.h"
@@ -24,6 +26,7 @@ class Forger {
     auto worker = Worker::create({"lo", 2});
     require(worker.ok(), "a worker of UCX");
     worker_ = std::move(worker).value();
+    worker_->know(card_.door);
     ucp_ep_params_t params{};
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     params.address = reinterpret_cast<const ucp_address_t*>(card_.address.data());
@@ -98,6 +101,75 @@ TEST(UcxTest, AStrangersFrameChangesNothing) {
     return wire::NetworkFrame{token + 1, 1'000'000, 0, 2, wire::NetworkFrameKind::kMessage};
   };
   EXPECT_EQ(forge(without_our_word, {}), "");
+}
+
+// Connects to a node's UCX, says this, and tells whether the node closes the connection.
+bool is_shown_out(const DoorPlace& place, const std::string& words) {
+  constexpr int kPatience_s = 5;
+  sockaddr_in address{};
+  address.sin_family = place.family;
+  address.sin_port = place.port;
+  std::memcpy(&address.sin_addr, place.address.data(), sizeof address.sin_addr);
+  base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  timeval patience{.tv_sec = kPatience_s, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  auto* to = reinterpret_cast<const sockaddr*>(&address);
+  require(::connect(socket.get(), to, sizeof address) == 0, "a connection");
+  require(::send(socket.get(), words.data(), words.size(), MSG_NOSIGNAL) > 0, "a few words");
+  char byte = 0;
+  ssize_t got = ::recv(socket.get(), &byte, 1, 0);
+  return got == 0 || (got < 0 && errno == ECONNRESET);
+}
+
+std::string text_of(const std::array<std::byte, 32>& word) {
+  return {reinterpret_cast<const char*>(word.data()), word.size()};
+}
+
+// What UCX reads it may store anywhere: it gets nothing from those who do not know the node's word.
+TEST(UcxTest, AStrangerReachesNoParserOfUcxs) {
+  auto body = [](Node& node) {
+    Recorder recorder;
+    if (node.self.value == 1) {
+      std::vector<Door> doors;
+      for (const transport::Card& card : node.cards)
+        doors.push_back(UcxCard::decode(card).value().door);
+      require(doors[0].places.size() == 1, "the node has a door");
+      const DoorPlace& place = doors[0].places[0];
+      std::string right = text_of(doors[0].word);
+      require(is_shown_out(place, "hello"), "a few letters");
+      require(is_shown_out(place, std::string(32, 'x')), "a wrong word");
+      require(is_shown_out(place, text_of(doors[1].word)), "another node's word");
+      require(is_shown_out(place, right.substr(0, 31)), "a part of the word");
+      require(is_shown_out(place, std::string(100'000, 'y')), "many letters");
+    }
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = "ucx"}, body), "");
+}
+
+// The engines decide which host is dead, after --death-after. UCX would after 16 s of silence.
+TEST(UcxTest, UcxGivesNoPeerUpThatIsSilent) {
+  auto body = [](Node& node) {
+    constexpr int kMostDescriptors = 1024, kLong_s = 30'000;
+    int connections = 0;
+    for (int fd = 0; fd < kMostDescriptors; ++fd) {
+      sockaddr_in peer{};
+      socklen_t bytes = sizeof peer;
+      if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &bytes) != 0) continue;
+      if (peer.sin_family != AF_INET) continue;
+      ++connections;
+      int asks = 0, idle_s = 0;
+      bytes = sizeof asks;
+      ::getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &asks, &bytes);
+      bytes = sizeof idle_s;
+      ::getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, &bytes);
+      require(asks == 0 || idle_s >= kLong_s, "the kernel does not ask soon");
+    }
+    require(connections != 0, "a connection");
+    Recorder recorder;
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = "ucx"}, body), "");
 }
 
 // UCX's atomics of versions 1.16 to 1.22 fail on our connections, and all of its own calls are

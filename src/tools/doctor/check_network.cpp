@@ -63,7 +63,13 @@ void check_network(const HostFacts& facts, Findings& out) {
 }
 
 void check_software(const SoftwareFacts& software, Findings& out) {
-  if (software.ucx.found) {
+  if (software.ucx.found && !software.ucx_is_guarded) {
+    out.push_back({Level::kProblem, "UCX",
+                   fmt::format("strangers cannot be kept from the sockets of UCX {}: jobs on "
+                               "several hosts start with --encrypt alone",
+                               software.ucx.version),
+                   "terrane run --encrypt"});
+  } else if (software.ucx.found) {
     out.push_back(
         {Level::kOk, "UCX",
          fmt::format("{}; tcp{}", software.ucx.version,

@@ -27,7 +27,11 @@ HostFacts good_host() {
                       {"eth0", "10.0.0.7", true, false, 1500}};
   facts.chosen_interfaces = std::string("eth0");
   facts.why_chosen = std::string("the only one");
-  facts.software.ucx = {true, "1.13.1", {"ib"}};
+  LibraryFacts& ucx = facts.software.ucx;
+  ucx.found = true;
+  ucx.version = "1.13.1";
+  ucx.modules.emplace_back("ib");
+  facts.software.ucx_is_guarded = true;
   facts.software.pmix = {true, "4.2.2", {}};
   facts.software.ssh = "/usr/bin/ssh";
   return facts;
@@ -134,6 +138,8 @@ TEST(DoctorTest, WhatSlowsAJobDownIsANote) {
 
 TEST(DoctorTest, WhatSeveralHostsNeedIsANote) {
   expect_finding([](HostFacts& f) { f.software.ucx = {}; }, Level::kNote, "UCX", "libucx0");
+  expect_finding([](HostFacts& f) { f.software.ucx_is_guarded = false; }, Level::kProblem, "UCX",
+                 "--encrypt");
   expect_finding([](HostFacts& f) { f.software.pmix = {}; }, Level::kNote, "PMIx", "libpmix2");
   expect_finding([](HostFacts& f) { f.software.ssh = ""; }, Level::kNote, "ssh", "openssh-client");
   expect_finding([](HostFacts& f) { f.interfaces[1].up = false; }, Level::kNote, "network", "");

@@ -67,6 +67,7 @@ struct LibraryFacts {
 
 struct SoftwareFacts {
   LibraryFacts ucx, pmix;
+  bool ucx_is_guarded = false;             // strangers are kept from its sockets
   std::string srun, mpirun, prterun, ssh;  // where they are; empty: not in PATH
   std::string slurm_job;                   // SLURM_JOB_ID
   std::string slurm_nodes;                 // SLURM_JOB_NUM_NODES

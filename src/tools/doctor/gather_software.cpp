@@ -11,6 +11,7 @@
 
 #include "tools/doctor/gather.h"
 #include "tools/doctor/system_text.h"
+#include "transport/ucx/door.h"
 
 namespace terrane::tools {
 namespace {
@@ -99,6 +100,7 @@ SoftwareFacts gather_software() {
   void* ucx = nullptr;
   facts.ucx = ask_library("libucp.so.0", "ucp_get_version_string", &ucx);
   facts.ucx.modules = ucx_modules(ucx);
+  facts.ucx_is_guarded = facts.ucx.found && transport::ucx::can_keep_doors();
   facts.pmix = ask_library("libpmix.so.2", "PMIx_Get_version", nullptr);
   facts.srun = in_path("srun");
   facts.mpirun = in_path("mpirun");

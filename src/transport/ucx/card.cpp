@@ -2,20 +2,23 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 
 namespace terrane::transport::ucx {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 struct Fixed {
   std::uint32_t version;
   std::uint32_t address_bytes;
   std::uint64_t token;
   std::uint64_t regions;
+  std::uint64_t places;
+  std::array<std::byte, 32> door_word;
 };
-static_assert(sizeof(Fixed) == 24);
+static_assert(sizeof(Fixed) == 64);
 
 struct FixedRegion {
   std::uint64_t bytes;
@@ -64,10 +67,16 @@ bool take_region(Pieces& pieces, UcxCard::Region& region) {
 }  // namespace
 
 Card UcxCard::encode() const {
-  Fixed fixed{kVersion, static_cast<std::uint32_t>(address.size()), token, regions.size()};
+  Fixed fixed{kVersion,
+              static_cast<std::uint32_t>(address.size()),
+              token,
+              regions.size(),
+              door.places.size(),
+              door.word};
   Card card;
   append(card.bytes, &fixed, sizeof fixed);
   append(card.bytes, address.data(), address.size());
+  append(card.bytes, door.places.data(), door.places.size() * sizeof(DoorPlace));
   for (const Region& region : regions) {
     FixedRegion one{region.bytes, region.base, region.key.size()};
     append(card.bytes, &one, sizeof one);
@@ -87,7 +96,11 @@ base::Result<UcxCard> UcxCard::decode(const Card& card) {
   }
   UcxCard decoded;
   decoded.token = fixed.token;
+  decoded.door.word = fixed.door_word;
   bool whole = fixed.address_bytes != 0 && pieces.take(decoded.address, fixed.address_bytes);
+  for (std::uint64_t i = 0; whole && i < fixed.places; ++i) {
+    whole = pieces.take(&decoded.door.places.emplace_back(), sizeof(DoorPlace));
+  }
   for (std::uint64_t i = 0; whole && i < fixed.regions; ++i) {
     whole = take_region(pieces, decoded.regions.emplace_back());
   }

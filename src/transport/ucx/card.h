@@ -5,11 +5,13 @@
 
 #include "base/result.h"
 #include "transport/transport.h"
+#include "transport/ucx/door.h"
 
 namespace terrane::transport::ucx {
 
 // What a node tells the others so that they can send to it and reach its memory: where UCX finds
-// its worker, the word that its peers put into every frame, and its exported regions. A process
+// its worker, the word that its peers put into every frame, the one that they show first where they
+// connect, and its exported regions. A process
 // that does not know the word is no node of this job.
 struct UcxCard {
   struct Region {
@@ -20,6 +22,7 @@ struct UcxCard {
 
   std::uint64_t token = 0;
   std::vector<std::byte> address = {};
+  Door door = {};
   std::vector<Region> regions = {};
 
   Card encode() const;

@@ -6,9 +6,13 @@ namespace terrane::transport::ucx {
 namespace {
 
 UcxCard some_card() {
-  return {42,
-          {std::byte{1}, std::byte{2}, std::byte{3}},
-          {{4096, 0x7f0000000000, {std::byte{4}, std::byte{5}}}, {8192, 0, {}}}};
+  UcxCard card;
+  card.token = 42;
+  card.address = {std::byte{1}, std::byte{2}, std::byte{3}};
+  card.door.word.fill(std::byte{6});
+  card.door.places = {{{std::byte{127}}, 80, 2}, {{std::byte{10}}, 81, 2}};
+  card.regions = {{4096, 0x7f0000000000, {std::byte{4}, std::byte{5}}}, {8192, 0, {}}};
+  return card;
 }
 
 TEST(UcxCardTest, ACardArrivesAsItWasSent) {
@@ -16,6 +20,8 @@ TEST(UcxCardTest, ACardArrivesAsItWasSent) {
   ASSERT_TRUE(card.ok());
   EXPECT_EQ(card.value().token, 42u);
   EXPECT_EQ(card.value().address, some_card().address);
+  EXPECT_EQ(card.value().door.word, some_card().door.word);
+  EXPECT_EQ(card.value().door.places, some_card().door.places);
   ASSERT_EQ(card.value().regions.size(), 2u);
   EXPECT_EQ(card.value().regions[0].bytes, 4096u);
   EXPECT_EQ(card.value().regions[0].base, 0x7f0000000000u);

@@ -108,6 +108,7 @@ base::Result<Card> UcxFactory::open(const Placement& placement,
   auto address = parts_.worker->address();
   if (!address) return address.error();
   card.address = std::move(address).value();
+  card.door = parts_.worker->door();
   if (auto taken = take_regions(regions, card); !taken) return taken.error();
   return card.encode();
 }

@@ -49,6 +49,7 @@ base::Result<std::unique_ptr<UcxTransport>> UcxTransport::connect(
   auto met = made->inbox_.listen();
   if (met) met = made->calls_in_.listen();
   for (NodeId peer : peers) {
+    made->worker_->know(cards[peer.value].door);
     made->outbox_.add(peer, std::move(cards[peer.value].address), cards[peer.value].token);
   }
   if (met && !joins) met = made->wait_for(peers);
@@ -91,6 +92,7 @@ base::Result<> UcxTransport::admit(NodeId node, Card card) {
   auto decoded = UcxCard::decode(card);
   if (!decoded) return base::error("ucx: node {}'s card: {}", node.value, decoded.error().message);
   worker_->enter();
+  worker_->know(decoded.value().door);
   outbox_.add(node, std::move(decoded.value().address), decoded.value().token);
   admitted_.push_back(node);
   if (node.value > self_.value) greet(node);

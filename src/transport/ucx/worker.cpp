@@ -10,6 +10,7 @@
 #include <mutex>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/signals_blocked.h"
 #include "platform/wait.h"
@@ -35,6 +36,10 @@ constexpr const char* kSegment = "80k";
 // Over sockets all is copied. Where a connection breaks while UCX sends from our memory (1.11 to
 // 1.18 at least), it ends that send twice, and aborts the process.
 constexpr const char* kSentInPlaceFrom = "inf";
+// The engines say which host is dead (--death-after), and the kernel which process is. UCX gives a
+// connection up that was idle for 10 s and unanswered for 6 more; the kernel allows at most so
+// long.
+constexpr const char* kAskedAfter = "32000s";
 // By processors alone: those of a network card are not atomic to the target's own.
 constexpr const char* kAtomics = "cpu";
 // How long a thread may stay inside while the process exits.
@@ -128,6 +133,7 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
     std::string name = std::string(way) + "_SEG_SIZE";
     if (std::getenv(("UCX_TCP_" + name).c_str()) == nullptr) set_tcp(name, kSegment);
   }
+  if (std::getenv("UCX_TCP_KEEPIDLE") == nullptr) set_tcp("KEEPIDLE", kAskedAfter);
   if (ucs_status_t status = set("ATOMIC_MODE", kAtomics); status != UCS_OK) {
     return failed("the kind of its atomics", status);
   }
@@ -162,7 +168,13 @@ base::Result<> Worker::start(const WorkerOptions& options) {
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  status = api_.worker_create(context_, &params, &worker_);
+  auto keeper = DoorKeeper::create(version());
+  if (!keeper) return keeper.error();
+  keeper_ = std::move(keeper).value();
+  {
+    DoorKeeper::Opening opening(*keeper_);
+    status = api_.worker_create(context_, &params, &worker_);
+  }
   if (status != UCS_OK) return failed("a worker", status);
   status = api_.worker_get_efd(worker_, &event_fd_);
   if (status != UCS_OK) return failed("the worker's event descriptor", status);

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "transport/spin_lock.h"
+#include "transport/ucx/door.h"
 #include "transport/ucx/ucx_api.h"
 
 namespace terrane::transport::ucx {
@@ -38,6 +39,10 @@ class Worker {
   // Lets peers reach this memory, until the worker ends: by the key that is returned. It may be
   // larger than what the machine has, and is not touched.
   base::Result<std::vector<std::byte>> expose(std::byte* base, std::uint64_t bytes);
+  // What peers need to connect to us.
+  Door door() const { return keeper_->door(); }
+  // What we need to connect to this peer.
+  void know(const Door& peer) { keeper_->know(peer); }
   const char* text_of(ucs_status_t status) const { return api_.status_string(status); }
   // Of the library that is loaded, as "1.13.1".
   const char* version() const { return api_.get_version_string(); }
@@ -81,6 +86,7 @@ class Worker {
   UcxApi api_{};
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
+  std::unique_ptr<DoorKeeper> keeper_;  // ends after the worker
   std::vector<ucp_mem_h> exposed_;
   int event_fd_ = -1;  // UCX's own
   SpinLock lock_;
