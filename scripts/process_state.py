@@ -22,7 +22,8 @@ PAGES = {"threads": "docs/threads.md", "openmp": "docs/openmp.md"}
 KINDS = {"program": "the program's", "inherited": "each thread's, from its creator", "replicated": "on all nodes",
          "node": "the node's own"}
 # Without a sentence: what each does is in threads/state_calls.h and threads/copies.h.
-SHAPES = {"every_node", "for_caller", "for_node", "copied", "copied_of_thread", "at_node_0", "copied_at_node_0", "text"}
+SHAPES = {"every_node", "for_caller", "for_node", "copied", "copied_of_thread", "at_node_0", "copied_at_node_0", "text",
+          "at_fd", "own_fd"}
 BEGIN, END = "<!-- process state: scripts/process_state.py -->\n", "<!-- end of process state -->\n"
 PROTOTYPE = re.compile(r"(.+?[ *])(\w+)\((.*)\)( noexcept)?")
 REFUSAL = re.compile(r"(?:(\S+\.cpp) )?(E[A-Z0-9]+|ends|unnoticed): (.+)")
@@ -157,15 +158,19 @@ def wrapped(text):
 def lists(rows, page):
     """What a guide says: served by blocks and kinds, refused, not noticed."""
     own = [row for row in rows if row.page == page]
-    served, refused, unnoticed = {}, [], []
+    served, refused, unnoticed, of_node = {}, [], [], []
     for row in own:
         if row.answer == "unnoticed":
             unnoticed += wrapped(f"- {row.name()}: {row.sentence}")
+        elif row.answer == "own_fd":
+            of_node.append(row.name())
         elif row.sentence:
             answer = "the program ends" if row.answer == "ends" else row.answer
             refused += wrapped(f"- {row.name()}: {answer}; {row.sentence}")
         else:
             served.setdefault((row.title, row.kind), []).append(row.name())
+    if of_node:
+        refused += wrapped(f"- {' '.join(of_node)}: EBADF for a descriptor of another node")
     text = []
     if served:
         text += ["**Served:**", ""]
@@ -224,6 +229,11 @@ def served_body(row, result, name, arguments):
         return [f"return text_of({behind}{listed});"]
     if row.answer == "copied_at_node_0":
         lines = [f"if (is_for_node_0()) return call_on(0, ::{name}{listed});"]
+    if row.answer == "own_fd":
+        refuse = f"terrane::frontend::Elsewhere::get()->refuse({quoted(name)}, {of})"
+        return [f"if (is_elsewhere({of})) return {refuse};", f"return {call};"]
+    if row.answer == "at_fd":
+        return [*lines, f"return {call};"]
     keeps = "kForThread" if row.answer == "copied_of_thread" else "kForProcess"
     return [*lines, f"return copied<{quoted(name)}, Keeps::{keeps}>({behind}{listed});"]
 

@@ -210,6 +210,15 @@ static void* call_fgetgrent(void) { return fgetgrent(file_with("g", "group:x:7:o
 static void* call_fgetspent(void) { return fgetspent(file_with("s", "user:x:1:2:3:4:5:6:\n")); }
 static void* call_fgetsgent(void) { return fgetsgent(file_with("h", "group:!:one:two\n")); }
 static void* call_getmntent(void) { return getmntent(file_with("m", "/dev/a /b ext4 rw 0 0\n")); }
+static void* call_setmntent(void) {
+  char path[300];
+  fclose(file_with("n", "/dev/c /d xfs ro 0 0\n"));
+  snprintf(path, sizeof path, "%s/n", files);
+  FILE* file = setmntent(path, "r");
+  void* entry = getmntent(file);
+  endmntent(file);
+  return entry;
+}
 static void* call_getfsspec(void) { return getfsspec("/dev/no"); }
 static void* call_getttynam(void) { return getttynam("console"); }
 static void* call_getlogin(void) { return getlogin(); }
@@ -271,6 +280,7 @@ static const struct {
     {"fgetspent", call_fgetspent, show_shadow},
     {"fgetsgent", call_fgetsgent, show_group_shadow},
     {"getmntent", call_getmntent, show_mount},
+    {"setmntent", call_setmntent, show_mount},
     {"getfsspec", call_getfsspec, show_fstab},
     {"getttynam", call_getttynam, show_tty},
     {"getlogin", call_getlogin, show_text},

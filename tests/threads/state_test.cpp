@@ -56,6 +56,22 @@ TEST(StateTest, NewThreadsRoundAsTheirCreatorDoes) {
   }
 }
 
+TEST(StateTest, DescriptorsOfOtherNodesAreServedOrRefused) {
+  for (const char* mode : {"of_main", "of_a_thread"}) {
+    for (const char* setup : {"-n 2 --placement 1", "-n 3 --placement 1",
+                              "-n 2 --placement 1 --fault-source sigsegv"}) {
+      Outcome outcome = run_threads(
+          setup, std::string(STATE_DESCRIPTORS) + " " + mode + " " + testing::TempDir());
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      EXPECT_EQ(outcome.out, "good\n") << setup << " " << mode;
+      for (const char* call : {"preadv2", "sendfile", "copy_file_range", "tee", "vmsplice",
+                               "fexecve", "getdirentries", "sendmsg with control data"})
+        EXPECT_EQ(count(outcome.err, std::string(call) + ": descriptor"), 1)
+            << call << ": " << outcome.err;
+    }
+  }
+}
+
 TEST(StateTest, LimitsAreThoseOfAllThreads) {
   for (const char* setup : kSetups) expect_good(setup, kRights + " limits");
 }

@@ -2,10 +2,13 @@
 #include <sys/xattr.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::InBytes;
 using terrane::frontend::InPath;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutBytes;
 
@@ -37,6 +40,7 @@ ssize_t lgetxattr(const char* path, const char* name, void* to, size_t room) noe
 }
 
 ssize_t fgetxattr(int fd, const char* name, void* to, size_t room) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fgetxattr, fd, name, to, room);
   auto* call = next<"fgetxattr">(::fgetxattr);
   InPath own_name(name);
   return fill(to, room, [&](void* at) { return call(fd, own_name.get(), at, room); });
@@ -55,6 +59,7 @@ ssize_t llistxattr(const char* path, char* to, size_t room) noexcept {
 }
 
 ssize_t flistxattr(int fd, char* to, size_t room) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::flistxattr, fd, to, room);
   auto* call = next<"flistxattr">(::flistxattr);
   return fill(to, room, [&](void* at) { return call(fd, static_cast<char*>(at), room); });
 }
@@ -76,6 +81,7 @@ int lsetxattr(const char* path, const char* name, const void* value, size_t byte
 }
 
 int fsetxattr(int fd, const char* name, const void* value, size_t bytes, int flags) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fsetxattr, fd, name, value, bytes, flags);
   InPath own_name(name);
   InBytes own_value(value, bytes);
   return next<"fsetxattr">(::fsetxattr)(fd, own_name.get(), own_value.get(), bytes, flags);
@@ -90,6 +96,7 @@ int lremovexattr(const char* path, const char* name) noexcept {
 }
 
 int fremovexattr(int fd, const char* name) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fremovexattr, fd, name);
   return next<"fremovexattr">(::fremovexattr)(fd, InPath(name).get());
 }
 

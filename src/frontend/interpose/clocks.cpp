@@ -8,10 +8,13 @@
 #include <time.h>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 
@@ -84,11 +87,13 @@ int timer_settime(timer_t timer, int flags, const itimerspec* time, itimerspec* 
 }
 
 int timerfd_gettime(int fd, itimerspec* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::timerfd_gettime, fd, to);
   Out<itimerspec> own(to);
   return own.done(next<"timerfd_gettime">(::timerfd_gettime)(fd, own.get()));
 }
 
 int timerfd_settime(int fd, int flags, const itimerspec* time, itimerspec* before) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::timerfd_settime, fd, flags, time, before);
   In<itimerspec> own(time);
   Out<itimerspec> own_before(before);
   auto* call = next<"timerfd_settime">(::timerfd_settime);

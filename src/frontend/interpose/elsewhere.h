@@ -35,7 +35,8 @@ class Elsewhere {
   virtual int adopt(int fd) = 0;
   // Standard output or error (1, 2) of this node leads to another file now: the program's does.
   virtual void redirected(int fd) = 0;
-  // Says once that a call is not made about a descriptor of another node. -1, errno EBADF.
+  // Says once for each call that it is not made about a descriptor of another node. -1, errno
+  // EBADF.
   virtual int refuse(const char* call, int fd) = 0;
   // Whether syscall(2) may not make that call of the kernel, because it would change the threads of
   // this node alone: said once, errno EPERM.

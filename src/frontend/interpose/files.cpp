@@ -47,6 +47,11 @@ ssize_t read_link(char* to, std::size_t bytes, Call call) {
   });
 }
 
+// openat(2) on another node.
+int open_in(int folder, const char* path, int flags, mode_t mode) {
+  return ::openat(folder, path, flags, mode);
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -57,6 +62,7 @@ int openat(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
+  if (is_elsewhere(folder)) return call_elsewhere(folder, open_in, folder, path, flags, mode);
   return open_file(
       [=](const char* own) { return next<"openat">(::openat)(folder, own, flags, mode); }, path);
 }
@@ -66,6 +72,7 @@ int openat64(int folder, const char* path, int flags, ...) {
   va_start(more, flags);
   mode_t mode = takes_mode(flags) ? va_arg(more, mode_t) : 0;
   va_end(more);
+  if (is_elsewhere(folder)) return call_elsewhere(folder, open_in, folder, path, flags, mode);
   return open_file(
       [=](const char* own) { return next<"openat64">(::openat64)(folder, own, flags, mode); },
       path);
@@ -140,16 +147,19 @@ int fstat64(int fd, struct stat64* to) noexcept {
 }
 
 int fstatat(int folder, const char* path, struct stat* to, int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::fstatat, folder, path, to, flags);
   Out<struct stat> own(to);
   return own.done(next<"fstatat">(::fstatat)(folder, InPath(path).get(), own.get(), flags));
 }
 
 int fstatat64(int folder, const char* path, struct stat64* to, int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::fstatat64, folder, path, to, flags);
   Out<struct stat64> own(to);
   return own.done(next<"fstatat64">(::fstatat64)(folder, InPath(path).get(), own.get(), flags));
 }
 
 int statx(int folder, const char* path, int flags, unsigned mask, struct statx* to) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::statx, folder, path, flags, mask, to);
   Out<struct statx> own(to);
   return own.done(next<"statx">(::statx)(folder, InPath(path).get(), flags, mask, own.get()));
 }
@@ -184,6 +194,7 @@ ssize_t readlink(const char* path, char* to, size_t bytes) noexcept {
 }
 
 ssize_t readlinkat(int folder, const char* path, char* to, size_t bytes) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::readlinkat, folder, path, to, bytes);
   InPath own(path);
   return read_link(to, bytes, [&](char* at, size_t n) {
     return next<"readlinkat">(::readlinkat)(folder, own.get(), at, n);

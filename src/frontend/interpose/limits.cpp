@@ -12,10 +12,13 @@
 #include <cstring>
 
 #include "frontend/interpose/arguments.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::call_elsewhere;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::OutBytes;
@@ -101,6 +104,7 @@ void arc4random_buf(void* to, size_t bytes) noexcept {
 }
 
 int ttyname_r(int fd, char* to, size_t bytes) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::ttyname_r, fd, to, bytes);
   OutBytes own(to, std::min<std::size_t>(bytes, PATH_MAX));
   int error = next<"ttyname_r">(::ttyname_r)(fd, static_cast<char*>(own.get()), bytes);
   if (error != 0 || own.get() == to) return error;

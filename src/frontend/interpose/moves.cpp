@@ -16,6 +16,7 @@ using terrane::frontend::ForKernel;
 using terrane::frontend::Gathered;
 using terrane::frontend::In;
 using terrane::frontend::InOut;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::refuses_elsewhere;
 using terrane::frontend::SharedRange;
@@ -114,6 +115,7 @@ ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offs
 }
 
 ssize_t vmsplice(int fd, const iovec* list, size_t count, unsigned flags) {
+  if (refuses_elsewhere("vmsplice", fd, fd)) return -1;
   auto* call = next<"vmsplice">(::vmsplice);
   if (!Gathered::needed(list, static_cast<int>(count))) return call(fd, list, count, flags);
   Gathered all(list, static_cast<int>(count));
@@ -155,7 +157,7 @@ ssize_t process_vm_writev(pid_t process, const iovec* local, unsigned long local
 }
 
 int recvmmsg(int fd, mmsghdr* list, unsigned count, int flags, timespec* timeout) {
-  if (!is_shared(list, count) && !SharedRange::contains(timeout))
+  if (!is_shared(list, count) && !SharedRange::contains(timeout) && !is_elsewhere(fd))
     return next<"recvmmsg">(::recvmmsg)(fd, list, count, flags, timeout);
   std::int64_t until =
       timeout == nullptr
@@ -167,7 +169,8 @@ int recvmmsg(int fd, mmsghdr* list, unsigned count, int flags, timespec* timeout
 }
 
 int sendmmsg(int fd, mmsghdr* list, unsigned count, int flags) {
-  if (!is_shared(list, count)) return next<"sendmmsg">(::sendmmsg)(fd, list, count, flags);
+  if (!is_shared(list, count) && !is_elsewhere(fd))
+    return next<"sendmmsg">(::sendmmsg)(fd, list, count, flags);
   return each_message(
       list, count, flags, [=](msghdr* message, int how) { return sendmsg(fd, message, how); },
       [] { return true; });

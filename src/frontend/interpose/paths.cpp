@@ -40,6 +40,19 @@ struct TwoTimevals {
   timeval times[2];
 };
 
+// Of two folders one that is elsewhere; -1: none is.
+int elsewhere_of(int one, int other) {
+  return is_elsewhere(one) ? one : is_elsewhere(other) ? other : -1;
+}
+
+// Whether one node has both; the current folder is that of all nodes. Else the call is refused.
+bool same_node(const char* call, int one, int other) {
+  Elsewhere& elsewhere = *Elsewhere::get();
+  bool same = one < 0 || other < 0 || elsewhere.node_of(one) == elsewhere.node_of(other);
+  if (!same) elsewhere.refuse(call, is_elsewhere(one) ? one : other);
+  return same;
+}
+
 // The name that a template becomes is the program's afterwards. call(text) is one of the mkstemp
 // family, result.ok() whether it made the file.
 template <typename Call>
@@ -69,6 +82,7 @@ int chmod(const char* path, mode_t mode) noexcept {
 }
 
 int fchmodat(int folder, const char* path, mode_t mode, int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::fchmodat, folder, path, mode, flags);
   return next<"fchmodat">(::fchmodat)(folder, InPath(path).get(), mode, flags);
 }
 
@@ -81,6 +95,8 @@ int lchown(const char* path, uid_t user, gid_t group) noexcept {
 }
 
 int fchownat(int folder, const char* path, uid_t user, gid_t group, int flags) noexcept {
+  if (is_elsewhere(folder))
+    return call_elsewhere(folder, ::fchownat, folder, path, user, group, flags);
   return next<"fchownat">(::fchownat)(folder, InPath(path).get(), user, group, flags);
 }
 
@@ -89,6 +105,7 @@ int symlink(const char* target, const char* path) noexcept {
 }
 
 int symlinkat(const char* target, int folder, const char* path) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::symlinkat, target, folder, path);
   return next<"symlinkat">(::symlinkat)(InPath(target).get(), folder, InPath(path).get());
 }
 
@@ -97,26 +114,40 @@ int link(const char* from, const char* to) noexcept {
 }
 
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
+  if (int folder = elsewhere_of(from_folder, to_folder); folder >= 0)
+    return same_node("linkat", from_folder, to_folder)
+               ? call_elsewhere(folder, ::linkat, from_folder, from, to_folder, to, flags)
+               : -1;
   auto* call = next<"linkat">(::linkat);
   return call(from_folder, InPath(from).get(), to_folder, InPath(to).get(), flags);
 }
 
 int renameat(int from_folder, const char* from, int to_folder, const char* to) noexcept {
+  if (int folder = elsewhere_of(from_folder, to_folder); folder >= 0)
+    return same_node("renameat", from_folder, to_folder)
+               ? call_elsewhere(folder, ::renameat, from_folder, from, to_folder, to)
+               : -1;
   auto* call = next<"renameat">(::renameat);
   return call(from_folder, InPath(from).get(), to_folder, InPath(to).get());
 }
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
+  if (int folder = elsewhere_of(from_folder, to_folder); folder >= 0)
+    return same_node("renameat2", from_folder, to_folder)
+               ? call_elsewhere(folder, ::renameat2, from_folder, from, to_folder, to, flags)
+               : -1;
   auto* call = next<"renameat2">(::renameat2);
   return call(from_folder, InPath(from).get(), to_folder, InPath(to).get(), flags);
 }
 
 int unlinkat(int folder, const char* path, int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::unlinkat, folder, path, flags);
   return next<"unlinkat">(::unlinkat)(folder, InPath(path).get(), flags);
 }
 
 int mkdirat(int folder, const char* path, mode_t mode) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::mkdirat, folder, path, mode);
   return next<"mkdirat">(::mkdirat)(folder, InPath(path).get(), mode);
 }
 
@@ -125,6 +156,7 @@ int mkfifo(const char* path, mode_t mode) noexcept {
 }
 
 int mkfifoat(int folder, const char* path, mode_t mode) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::mkfifoat, folder, path, mode);
   return next<"mkfifoat">(::mkfifoat)(folder, InPath(path).get(), mode);
 }
 
@@ -133,10 +165,12 @@ int mknod(const char* path, mode_t mode, dev_t device) noexcept {
 }
 
 int mknodat(int folder, const char* path, mode_t mode, dev_t device) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::mknodat, folder, path, mode, device);
   return next<"mknodat">(::mknodat)(folder, InPath(path).get(), mode, device);
 }
 
 int faccessat(int folder, const char* path, int mode, int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::faccessat, folder, path, mode, flags);
   return next<"faccessat">(::faccessat)(folder, InPath(path).get(), mode, flags);
 }
 
@@ -183,6 +217,7 @@ int statvfs64(const char* path, struct statvfs64* to) noexcept {
 }
 
 int utimensat(int folder, const char* path, const timespec times[2], int flags) noexcept {
+  if (is_elsewhere(folder)) return call_elsewhere(folder, ::utimensat, folder, path, times, flags);
   In<TwoTimes> own(reinterpret_cast<const TwoTimes*>(times));
   auto* call = next<"utimensat">(::utimensat);
   return call(folder, InPath(path).get(), reinterpret_cast<const timespec*>(own.get()), flags);
@@ -269,11 +304,14 @@ int scandir64(const char* path, dirent64*** names, int (*wanted)(const dirent64*
 
 int scandirat(int folder, const char* path, dirent*** names, int (*wanted)(const dirent*),
               int (*order)(const dirent**, const dirent**)) {
+  if (is_elsewhere(folder))
+    return call_elsewhere(folder, ::scandirat, folder, path, names, wanted, order);
   ForCaller memory;
   return next<"scandirat">(::scandirat)(folder, InPath(path).get(), names, wanted, order);
 }
 
 int inotify_add_watch(int fd, const char* path, uint32_t events) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::inotify_add_watch, fd, path, events);
   return next<"inotify_add_watch">(::inotify_add_watch)(fd, InPath(path).get(), events);
 }
 

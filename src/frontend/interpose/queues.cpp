@@ -11,13 +11,17 @@
 
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/cancelling.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
 using terrane::frontend::InPath;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::OutBytes;
@@ -126,7 +130,8 @@ mqd_t mq_open(const char* name, int flags, ...) noexcept {
   mq_attr* shape = creates ? va_arg(more, mq_attr*) : nullptr;
   va_end(more);
   InOut<mq_attr> own(shape);
-  return next<"mq_open">(::mq_open)(InPath(name).get(), flags, mode, own.get());
+  return terrane::frontend::adopt(
+      next<"mq_open">(::mq_open)(InPath(name).get(), flags, mode, own.get()));
 }
 
 int mq_unlink(const char* name) noexcept {
@@ -134,6 +139,9 @@ int mq_unlink(const char* name) noexcept {
 }
 
 int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
+  if (is_elsewhere(queue))
+    return cancellable(
+        [&] { return call_elsewhere(queue, ::mq_send, queue, from, bytes, priority); });
   InBytes own(from, bytes);
   return cancellable_next<"mq_send">(::mq_send)(queue, static_cast<const char*>(own.get()), bytes,
                                                 priority);
@@ -141,6 +149,9 @@ int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
 
 int mq_timedsend(mqd_t queue, const char* from, size_t bytes, unsigned priority,
                  const timespec* until) {
+  if (is_elsewhere(queue))
+    return cancellable(
+        [&] { return call_elsewhere(queue, ::mq_timedsend, queue, from, bytes, priority, until); });
   InBytes own(from, bytes);
   In<timespec> own_until(until);
   auto call = cancellable_next<"mq_timedsend">(::mq_timedsend);
@@ -149,6 +160,10 @@ int mq_timedsend(mqd_t queue, const char* from, size_t bytes, unsigned priority,
 
 ssize_t mq_timedreceive(mqd_t queue, char* to, size_t bytes, unsigned* priority,
                         const timespec* until) {
+  if (is_elsewhere(queue))
+    return cancellable([&] {
+      return call_elsewhere(queue, ::mq_timedreceive, queue, to, bytes, priority, until);
+    });
   In<timespec> own_until(until);
   return take_message(to, bytes, priority, [&](char* own, unsigned* own_priority) {
     auto call = cancellable_next<"mq_timedreceive">(::mq_timedreceive);
@@ -157,27 +172,34 @@ ssize_t mq_timedreceive(mqd_t queue, char* to, size_t bytes, unsigned* priority,
 }
 
 ssize_t mq_receive(mqd_t queue, char* to, size_t bytes, unsigned* priority) {
+  if (is_elsewhere(queue))
+    return cancellable(
+        [&] { return call_elsewhere(queue, ::mq_receive, queue, to, bytes, priority); });
   return take_message(to, bytes, priority, [&](char* own, unsigned* own_priority) {
     return cancellable_next<"mq_receive">(::mq_receive)(queue, own, bytes, own_priority);
   });
 }
 
 int mq_setattr(mqd_t queue, const mq_attr* shape, mq_attr* before) noexcept {
+  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_setattr, queue, shape, before);
   In<mq_attr> own(shape);
   Out<mq_attr> own_before(before);
   return own_before.done(next<"mq_setattr">(::mq_setattr)(queue, own.get(), own_before.get()));
 }
 
 int mq_getattr(mqd_t queue, mq_attr* to) noexcept {
+  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_getattr, queue, to);
   Out<mq_attr> own(to);
   return own.done(next<"mq_getattr">(::mq_getattr)(queue, own.get()));
 }
 
 int mq_notify(mqd_t queue, const sigevent* event) noexcept {
+  if (is_elsewhere(queue)) return terrane::frontend::Elsewhere::get()->refuse("mq_notify", queue);
   return next<"mq_notify">(::mq_notify)(queue, In<sigevent>(event).get());
 }
 
 int eventfd_read(int fd, eventfd_t* to) {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::eventfd_read, fd, to);
   Out<eventfd_t> own(to);
   return own.done(next<"eventfd_read">(::eventfd_read)(fd, own.get()));
 }

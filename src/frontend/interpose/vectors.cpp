@@ -9,6 +9,8 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
 using terrane::frontend::ForKernel;
 using terrane::frontend::Gathered;
@@ -60,6 +62,18 @@ bool is_shared(const msghdr* message) {
          Gathered::needed(message->msg_iov, static_cast<int>(message->msg_iovlen));
 }
 
+// Descriptors that a message has brought get numbers that say their node. The call's result.
+ssize_t adopted(msghdr& message, ssize_t result) {
+  if (result < 0 || terrane::frontend::Elsewhere::get() == nullptr) return result;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    auto* files = reinterpret_cast<int*>(CMSG_DATA(one));
+    std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) files[i] = terrane::frontend::adopt(files[i]);
+  }
+  return result;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -87,6 +101,9 @@ ssize_t preadv64(int fd, const iovec* list, int count, off64_t offset) {
 }
 
 ssize_t preadv2(int fd, const iovec* list, int count, off_t offset, int flags) {
+  if (is_elsewhere(fd) && flags == 0)
+    return offset == -1 ? readv(fd, list, count) : preadv(fd, list, count, offset);
+  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("preadv2", fd);
   auto* call = next<"preadv2">(::preadv2);
   return read_list(list, count,
                    [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
@@ -118,6 +135,9 @@ ssize_t pwritev64(int fd, const iovec* list, int count, off64_t offset) {
 }
 
 ssize_t pwritev2(int fd, const iovec* list, int count, off_t offset, int flags) {
+  if (is_elsewhere(fd) && flags == 0)
+    return offset == -1 ? writev(fd, list, count) : pwritev(fd, list, count, offset);
+  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("pwritev2", fd);
   auto* call = next<"pwritev2">(::pwritev2);
   return write_list(list, count,
                     [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
@@ -128,8 +148,10 @@ ssize_t pwritev64v2(int fd, const iovec* list, int count, off64_t offset, int fl
 }
 
 ssize_t recvmsg(int fd, msghdr* message, int flags) {
+  if (is_elsewhere(fd))
+    return cancellable([&] { return call_elsewhere(fd, ::recvmsg, fd, message, flags); });
   auto call = cancellable_next<"recvmsg">(::recvmsg);
-  if (!is_shared(message)) return call(fd, message, flags);
+  if (!is_shared(message)) return adopted(*message, call(fd, message, flags));
   msghdr own = *message;
   OutBytes name(own.msg_name, own.msg_namelen);
   OutBytes control(own.msg_control, own.msg_controllen);
@@ -148,10 +170,14 @@ ssize_t recvmsg(int fd, msghdr* message, int flags) {
   message->msg_namelen = got->msg_namelen;
   message->msg_controllen = got->msg_controllen;
   message->msg_flags = got->msg_flags;
-  return result;
+  return adopted(*message, result);
 }
 
 ssize_t sendmsg(int fd, const msghdr* message, int flags) {
+  if (is_elsewhere(fd) && message->msg_controllen != 0)
+    return terrane::frontend::Elsewhere::get()->refuse("sendmsg with control data", fd);
+  if (is_elsewhere(fd))
+    return cancellable([&] { return call_elsewhere(fd, ::sendmsg, fd, message, flags); });
   auto call = cancellable_next<"sendmsg">(::sendmsg);
   if (!is_shared(message)) return call(fd, message, flags);
   ForKernel<msghdr> own;

@@ -165,6 +165,9 @@ int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
 }
 
 int epoll_pwait(int epoll, epoll_event* events, int most, int timeout_ms, const sigset_t* mask) {
+  if (is_elsewhere(epoll))
+    return mask == nullptr ? epoll_wait(epoll, events, most, timeout_ms)
+                           : Elsewhere::get()->refuse("epoll_pwait", epoll);
   OpenMask open(mask);
   return with_events(events, most, [&](epoll_event* own) {
     return cancellable_next<"epoll_pwait">(::epoll_pwait)(epoll, own, most, timeout_ms, open.get());
@@ -173,6 +176,7 @@ int epoll_pwait(int epoll, epoll_event* events, int most, int timeout_ms, const 
 
 int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout,
                  const sigset_t* mask) {
+  if (is_elsewhere(epoll)) return Elsewhere::get()->refuse("epoll_pwait2", epoll);
   In<timespec> own_timeout(timeout);
   OpenMask open(mask);
   return with_events(events, most, [&](epoll_event* own) {

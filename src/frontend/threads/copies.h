@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <envz.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <fstab.h>
 #include <grp.h>
 #include <gshadow.h>
@@ -20,6 +21,14 @@
 #include <rpc/netdb.h>
 #include <search.h>
 #include <shadow.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <termios.h>
 #include <ttyent.h>
 #include <utmp.h>
 #include <utmpx.h>

@@ -1,14 +1,23 @@
 // Calls that make a descriptor, or move no bytes: on the node that the descriptor belongs to.
+#include <dirent.h>
 #include <fcntl.h>
+#include <mqueue.h>
+#include <pty.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "frontend/interpose/arguments.h"
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
@@ -19,13 +28,33 @@ using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
+using terrane::frontend::Out;
+using terrane::frontend::OutBytes;
 
 #pragma GCC visibility push(default)
 extern "C" {
 
+int pidfd_open(pid_t process, unsigned flags) noexcept;
+
 int dup(int fd) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::dup, fd);
   return adopt(next<"dup">(::dup)(fd));
+}
+
+int posix_openpt(int flags) { return adopt(next<"posix_openpt">(::posix_openpt)(flags)); }
+int getpt(void) { return posix_openpt(O_RDWR); }
+
+int openpty(int* leader, int* follower, char* name, const termios* shape,
+            const winsize* size) noexcept {
+  int result = next<"openpty">(::openpty)(leader, follower, name, shape, size);
+  if (result != 0) return result;
+  *leader = adopt(*leader);
+  *follower = adopt(*follower);
+  return 0;
+}
+
+int pidfd_open(pid_t process, unsigned flags) noexcept {
+  return adopt(static_cast<int>(::syscall(SYS_pidfd_open, process, flags)));
 }
 
 int socket(int domain, int type, int protocol) noexcept {
@@ -138,6 +167,40 @@ int flock(int fd, int operation) noexcept {
 int isatty(int fd) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::isatty, fd);
   return next<"isatty">(::isatty)(fd);
+}
+
+int fstatvfs(int fd, struct statvfs* to) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstatvfs, fd, to);
+  Out<struct statvfs> own(to);
+  return own.done(next<"fstatvfs">(::fstatvfs)(fd, own.get()));
+}
+int fstatvfs64(int fd, struct statvfs64* to) noexcept {
+  return fstatvfs(fd, reinterpret_cast<struct statvfs*>(to));
+}
+
+ssize_t getdents64(int fd, void* to, size_t bytes) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::getdents64, fd, to, bytes);
+  OutBytes own(to, bytes);
+  ssize_t got = next<"getdents64">(::getdents64)(fd, own.get(), bytes);
+  return own.done(got, got < 0 ? 0 : static_cast<size_t>(got));
+}
+
+int futimes(int fd, const timeval times[2]) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::futimes, fd, times);
+  if (times == nullptr) return ::futimens(fd, nullptr);
+  timespec exact[2];
+  for (int i = 0; i < 2; ++i) TIMEVAL_TO_TIMESPEC(&times[i], &exact[i]);
+  return ::futimens(fd, exact);
+}
+
+int ptsname_r(int fd, char* to, size_t bytes) noexcept {
+  if (is_elsewhere(fd)) return call_elsewhere(fd, ::ptsname_r, fd, to, bytes);
+  return next<"ptsname_r">(::ptsname_r)(fd, to, bytes);
+}
+
+int mq_close(mqd_t queue) noexcept {
+  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_close, queue);
+  return next<"mq_close">(::mq_close)(queue);
 }
 
 int listen(int fd, int most) noexcept {

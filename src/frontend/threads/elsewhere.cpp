@@ -8,7 +8,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <mutex>
+#include <set>
+#include <string>
 
+#include "base/log.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/node_memory.h"
@@ -110,12 +114,17 @@ void Files::redirected(int fd) {
 }
 
 int Files::refuse(const char* call, int fd) {
-  static std::atomic_flag said;
-  errno = pages::refuse(said, EBADF,
-                        "{}: descriptor {} belongs to node {}, and the call works on that node "
-                        "alone: open the file in the thread that uses it. The call fails with "
-                        "EBADF",
-                        call, fd, node_of(fd));
+  static auto* mutex = new std::mutex();
+  static auto* said = new std::set<std::string>();
+  std::uint32_t node = node_of(fd);
+  Private ours;
+  std::lock_guard hold(*mutex);
+  if (said->insert(call).second)
+    base::log(
+        "{}: descriptor {} belongs to node {}, and the call works on that node alone: open the "
+        "file in the thread that uses it. The call fails with EBADF",
+        call, fd, node);
+  errno = EBADF;
   return -1;
 }
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <glob.h>
+#include <mntent.h>
 #include <regex.h>
 #include <search.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include <cstdarg>
 
+#include "frontend/interpose/arguments.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
@@ -131,6 +133,17 @@ FILE* fdopen(int fd, const char* mode) noexcept {
 FILE* tmpfile(void) {
   ForNode memory;
   return terrane::frontend::adopt(next<"tmpfile">(::tmpfile)());
+}
+
+FILE* setmntent(const char* path, const char* mode) noexcept {
+  ForNode memory;
+  auto* call = next<"setmntent">(::setmntent);
+  return terrane::frontend::adopt(call(terrane::frontend::InPath(path).get(), mode));
+}
+
+int endmntent(FILE* stream) noexcept {
+  if (stream != nullptr && is_elsewhere(stream)) return call_elsewhere(stream, ::endmntent, stream);
+  return next<"endmntent">(::endmntent)(stream);
 }
 
 FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {
