@@ -174,7 +174,9 @@ typedef enum terrane_chunk_policy TERRANE_ANY_INT {
 
 /* Called in a thread of Terrane with a scope of a version that came, which ends when it returns;
  * one handler at a time on a node, for each subscription in the order of versions. It may call
- * everything but terrane_chunks_finalize, and must not release this scope. */
+ * everything but terrane_chunks_finalize, and must not release this scope. While a handler waits in
+ * a call, handlers of other subscriptions run; the call returns when they have, or wait themselves.
+ * So do not hold a lock of the program that another handler needs, across a call. */
 typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context);
 
 /* From now on versions of an update or stream chunk come here, the newest that there is first. The
@@ -194,8 +196,8 @@ TERRANE_API int terrane_chunk_subscribe_range(terrane_chunk chunk, size_t offset
                                               terrane_chunk_policy policy, uint32_t window,
                                               terrane_chunk_handler handler,
                                               void* context) TERRANE_NOEXCEPT;
-/* No more come, and what came and was not taken is forgotten. Waits for a handler that runs, unless
- * it is called by it. */
+/* No more come, and what came and was not taken is forgotten. Waits for the subscription's handler
+ * if that runs, unless it is called by it. */
 TERRANE_API int terrane_chunk_unsubscribe(terrane_chunk chunk) TERRANE_NOEXCEPT;
 /* Opens a read scope of the next version that came; waits for it. TERRANE_EBUSY, TERRANE_ETIMEDOUT
  * (no version has come; or none can come, because scopes of this node are open on all versions that

@@ -120,7 +120,7 @@ class Scope : public std::span<T> {
   terrane_scope open_;
 };
 
-// A subscription to a chunk; ends with this object. Move-only.
+// A subscription to a chunk; ends with this object, which its own handler may end, too. Move-only.
 template <typename T>
 class Subscription {
  public:
@@ -129,7 +129,7 @@ class Subscription {
   // To these bytes of the chunk.
   Subscription(terrane_chunk chunk, std::size_t offset, std::size_t bytes, Policy policy,
                std::uint32_t window, Handler handler = {})
-      : chunk_(chunk), handler_(handler ? std::make_unique<Handler>(std::move(handler)) : nullptr) {
+      : chunk_(chunk), handler_(handler ? std::make_shared<Kept>(std::move(handler)) : nullptr) {
     check(terrane_chunk_subscribe_range(chunk, offset, bytes,
                                         static_cast<terrane_chunk_policy>(policy), window,
                                         handler_ ? &Subscription::call : nullptr, handler_.get()));
@@ -162,9 +162,16 @@ class Subscription {
   }
 
  private:
+  // The handler, and what it has captured, which stay until it has returned: it may end its own
+  // subscription.
+  struct Kept : std::enable_shared_from_this<Kept> {
+    explicit Kept(Handler given) : handler(std::move(given)) {}
+    Handler handler;
+  };
+
   static void call(const terrane_scope* scope, void* context) {
-    (*static_cast<Handler*>(context))(
-        {static_cast<const T*>(scope->data), scope->bytes / sizeof(T)}, scope->version);
+    std::shared_ptr<Kept> kept = static_cast<Kept*>(context)->shared_from_this();
+    kept->handler({static_cast<const T*>(scope->data), scope->bytes / sizeof(T)}, scope->version);
   }
   std::optional<Scope<const T>> take_within(std::int64_t timeout_ns) const {
     terrane_scope open;
@@ -175,7 +182,7 @@ class Subscription {
   }
 
   terrane_chunk chunk_;
-  std::unique_ptr<Handler> handler_;
+  std::shared_ptr<Kept> handler_;
   bool active_ = false;
 };
 

@@ -42,12 +42,15 @@ int fail(Status status, std::string message);
 int fail_in_handler();
 const char* last_error();
 
-// While the calling thread is in a call. Taken by every call that uses the node.
+// While the calling thread is in a call. Taken by every call that uses the node. Its end waits
+// until a handler that made the call, and waited in it, may go on.
 class InCall {
  public:
   InCall() : outermost_(!is_inside_) { is_inside_ = true; }
   ~InCall() {
-    if (outermost_) is_inside_ = false;
+    if (!outermost_) return;
+    runtime::chunks::Subscriptions::take_turn();  // the call may have waited, of a handler
+    is_inside_ = false;
   }
   InCall(const InCall&) = delete;
   // False: a signal handler has interrupted a call.

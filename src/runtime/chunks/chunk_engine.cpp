@@ -5,6 +5,7 @@
 
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
+#include "runtime/chunks/subscriptions.h"
 #include "runtime/waiting/backoff.h"
 
 namespace terrane::runtime::chunks {
@@ -242,6 +243,7 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
       step(machine::Elapsed{now});
       break;
     }
+    if (!backoff.is_short()) Subscriptions::give_turn();  // it may never sleep
     bool asks_time = reports && ++looks % waiting::kLooksAtClock == 0;
     if (backoff.pause() && !(asks_time && platform::now_ns() >= report_ns)) continue;
     transport_.unattend();

@@ -330,6 +330,7 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
     work = [this, chunk, handler = std::move(handler)] {
       auto taken = engine_->take(chunk, Wait::kTry, machine::kNever);
       if (taken.status != machine::Status::kOk) return false;
+      Subscriptions::take_turn();
       std::uint64_t begin = trace() != nullptr ? platform::ticks() : 0;
       handler({chunk, taken.scope, taken.data, taken.range, taken.version, taken.missed,
                taken.changed});

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "platform/wait.h"
 #include "runtime/chunks/names.h"
+#include "runtime/chunks/subscriptions.h"
 
 namespace terrane::runtime::chunks {
 namespace {
@@ -140,6 +141,7 @@ Outcome Meetings::wait_for(Count& count, const Goal& goal, std::uint64_t deadlin
     std::uint64_t until = std::min(deadline_ns, report_ns);
     if (next == Next::kWait) {
       std::uint64_t left = std::min(until - now, kLookNs);
+      Subscriptions::give_turn();
       count.changed.wait_for(hold, std::chrono::nanoseconds(left));
       continue;
     }

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "platform/wait.h"
+#include "runtime/chunks/subscriptions.h"
 
 namespace terrane::runtime::chunks {
 
@@ -22,6 +23,7 @@ std::optional<MemberChange> Members::next(std::uint64_t deadline_ns) {
     std::uint64_t now = platform::now_ns();
     if (now >= deadline_ns) return std::nullopt;
     std::uint64_t left = std::min<std::uint64_t>(deadline_ns - now, 1'000'000'000);
+    Subscriptions::give_turn();
     changed_.wait_for(hold, std::chrono::nanoseconds(left));
   }
   MemberChange change = std::move(all_.front());
