@@ -135,9 +135,11 @@ bool WorkHome::put(NodeId from, const ChunkMessage& message, Bytes tail) {
 }
 
 WorkHome::Item* WorkHome::find_tag(Stream& stream, std::uint64_t tag) {
-  for (auto* items : {&stream.queued, &stream.given})
+  for (auto* items : {&stream.queued, &stream.given}) {
+    if (items == &stream.given && mutant(WorkMutant::kSecondDoneEarly)) break;
     for (auto& [key, item] : *items)
       if (item.tag == tag) return &item;
+  }
   return nullptr;
 }
 

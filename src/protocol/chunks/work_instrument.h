@@ -58,6 +58,7 @@ enum class WorkMutant : std::uint8_t {
   kEndBeforeDone,      // the stream ends while a subscriber still has a version
   kEndUnasked,         // the stream ends before its writers have answered
   kTagTwice,           // a tag of a stream in order is given twice
+  kSecondDoneEarly,    // the second version of a tag is done while a subscriber has the first
   kGiveWithoutCredit,  // a version is given for which the subscriber has no room
   kSettledLate,        // credit is not returned though no version is left to give
   kDeathUntold,        // writers are not notified that the last subscriber has died

@@ -50,8 +50,8 @@ constexpr std::string_view kMarks[] = {"PlacedAtFirst",
                                        "HomeDiedWithResults",
                                        "NameHomeDied"};
 constexpr std::string_view kMutants[] = {
-    "None",     "ForgetDead",        "DoneBeforeResult", "EndBeforeDone", "EndUnasked",
-    "TagTwice", "GiveWithoutCredit", "SettledLate",      "DeathUntold"};
+    "None",     "ForgetDead",      "DoneBeforeResult",  "EndBeforeDone", "EndUnasked",
+    "TagTwice", "SecondDoneEarly", "GiveWithoutCredit", "SettledLate",   "DeathUntold"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(WorkMark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(WorkMutant::kCount));
 

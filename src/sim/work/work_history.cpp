@@ -259,7 +259,10 @@ void WorkHistory::step(std::uint32_t n, const chunks::Event& event) {
             [&](const chunks::CopyBytes& e) {
               memory(n, e.chunk, e.to) = memory(n, e.chunk, e.from);
             },
-            [&](const chunks::Discard& e) { memory(n, e.chunk, e.place).fill(0xdead); },
+            [&](const chunks::Discard& e) {
+              check_discarded(n, e);
+              memory(n, e.chunk, e.place).fill(0xdead);
+            },
             [&](const chunks::Malformed& e) {
               violated(Fault::kMalformed, "node {} refuses a message of node {}", n, e.from.value);
             },

@@ -121,6 +121,7 @@ class WorkHistory {
   void resume_taken(std::uint32_t thread, const chunks::Resume& resume);
   void took(std::uint32_t thread, const chunks::Resume& resume);
   void check_ended(std::uint32_t thread) const;
+  void check_discarded(std::uint32_t node, const chunks::Discard& discard);
   void source_over();
   void finish_check() const;
   std::uint64_t deadline(Thread& thread);

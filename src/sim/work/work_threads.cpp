@@ -272,20 +272,24 @@ void WorkHistory::resume_taken(std::uint32_t t, const chunks::Resume& resume) {
   thread.doing = Doing::kEnds;
 }
 
-// The end is right: the sink has released all results. When a worker dies, a frame may get two
-// results. The second one then counts as done at once, because the first is safe at its home.
+// The end is right: the sink has released all results. Where a worker has died, a frame may have
+// two results of one tag. Then the second one is done when the sink has released the first.
 void WorkHistory::check_ended(std::uint32_t t) const {
   if (lost_) return;
-  std::set<std::uint64_t> at_home;
-  for (const Node& node : nodes_) {
-    const auto* home = node.alive ? node.machine->work_home().stream(ids_[kResults]) : nullptr;
-    if (home == nullptr || outcome_.deaths == 0) continue;
-    for (const auto* items : {&home->queued, &home->given})
-      for (const auto& [key, item] : *items) at_home.insert(item.tag);
-  }
   for (std::uint64_t tag : put_)
-    if (!shown_.contains(tag) && !at_home.contains(tag))
+    if (!shown_.contains(tag))
       violated(Fault::kWrongValue, "thread {} hears of the end, and frame {} is not done", t, tag);
+}
+
+// The home of the frames discards one when it is done: its result has been released by the sink,
+// also where it had two results. An empty frame does not show its tag.
+void WorkHistory::check_discarded(std::uint32_t n, const chunks::Discard& discard) {
+  if (lost_ || discard.chunk != ids_[kFrames] || discard.place.value < chunks::kHomePlaces) return;
+  std::uint64_t word = memory(n, discard.chunk, discard.place)[0];
+  std::uint64_t tag = (word >> 16) - 1;
+  bool known = put_.contains(tag) && word == word_of(tag, kFrames, 0);
+  if (known && !shown_.contains(tag))
+    violated(Fault::kWrongValue, "frame {} counts as done, and its result is not", tag);
 }
 
 void WorkHistory::took(std::uint32_t t, const chunks::Resume& resume) {
