@@ -18,14 +18,15 @@ class ScanTest : public testing::Test {
   }
 };
 
-TEST_F(ScanTest, MissingPagesAreNotReported) {
+TEST_F(ScanTest, AMissingPageIsReportedOnceIfItWasWrittenWhenItWent) {
   FaultTestSpace space(FaultSourceKind::kUserfaultfdAsync, 4096);
   space.map(10, 4, Access::kRead);
   space.app(11) = 1;
   space.app(13) = 1;
   space.source().zap(FaultTestSpace::span(13, 1));  // written when it went
   space.source().zap(FaultTestSpace::span(10, 1));  // clean when it went
-  EXPECT_EQ(space.written(0, 4096), Pages{11});
+  EXPECT_EQ(space.written(10, 4), (Pages{11, 13}));
+  EXPECT_EQ(space.written(10, 4), Pages{});
 }
 
 TEST_F(ScanTest, AScanProtectsWhatItReports) {

@@ -97,11 +97,13 @@ class FaultTestSpace {
   void resolve(std::size_t page, Access wanted) {
     while (busy_.test_and_set(std::memory_order_acquire)) {
     }
-    if (!filled_[page]) {
+    if (filled_[page]) {
+      source_->remap(span(page, 1));
+    } else {
       std::memset(mapping_.runtime() + page * page_bytes(), mark(page), page_bytes());
       filled_[page] = true;
+      source_->map(span(page, 1), Access::kRead);
     }
-    source_->map(span(page, 1), Access::kRead);
     if (wanted == Access::kWrite && !scans()) source_->unprotect(span(page, 1));
     busy_.clear(std::memory_order_release);
   }

@@ -41,6 +41,23 @@ constexpr std::uint64_t kShownTail = kLargePage;
 // get it, or a virtual machine's host has taken its memory back and gives it page by page.
 constexpr std::uint64_t kLargePageNs = 1'000'000;
 
+// The permissions of a memory file say which pages it may have: nothing else that a mapping in
+// another process can see belongs to the file. Nobody opens it by a name.
+constexpr mode_t kSmallPages = 0600;
+constexpr mode_t kAnyPages = 0700;
+
+// The one rule for every mapping of a memory file. A child would see pages that its parent's node
+// invalidates (rule 13), and would keep a peer's memory alive. Without the last advice, a fault or
+// the kernel's own service (khugepaged), or another process (process_madvise), may make large pages
+// in the mapping. The kernel refuses it where it has no large pages: just as well.
+bool set_view_advice(std::byte* view, std::uint64_t bytes, int fd) {
+  madvise(view, bytes, MADV_DONTDUMP);
+  struct stat status {};
+  bool any = fstat(fd, &status) == 0 && (status.st_mode & 0777) == kAnyPages;
+  if (!any) madvise(view, bytes, MADV_NOHUGEPAGE);
+  return madvise(view, bytes, MADV_DONTFORK) == 0;
+}
+
 base::Result<std::byte*> map_view(int fd, std::uint64_t bytes, void* address) {
   int flags = MAP_SHARED | MAP_NORESERVE | (address != nullptr ? MAP_FIXED_NOREPLACE : 0);
   void* view = map_sparse(address, bytes, flags, fd);
@@ -87,15 +104,6 @@ base::Result<std::byte*> map_aligned(int fd, std::uint64_t bytes, std::uint64_t 
   return error;
 }
 
-// A child would see pages that its parent's node invalidates (rule 13); huge pages would defeat
-// page-wise entries.
-bool set_view_advice(std::byte* view, std::uint64_t bytes) {
-  madvise(view, bytes, MADV_DONTDUMP);
-  madvise(view, bytes,
-          MADV_NOHUGEPAGE);  // refused where the kernel has no huge pages: just as well
-  return madvise(view, bytes, MADV_DONTFORK) == 0;
-}
-
 // Past the limit, ftruncate would not only fail but raise SIGXFSZ.
 bool within_file_size_limit(std::uint64_t bytes) {
   rlimit limit{};
@@ -119,6 +127,16 @@ bool in_steps(std::uint64_t bytes, Call call) noexcept {
     }
   }
   return true;
+}
+
+// Whether fallocate takes a large page for a small one. It knows of no mapping, and so of no
+// advice: the machine's setting alone decides (shmem_enabled = always, within_size, force).
+bool reserves_large(int fd) {
+  struct stat status {};
+  bool large = fallocate(fd, 0, 0, 1) == 0 && fstat(fd, &status) == 0 &&
+               static_cast<std::uint64_t>(status.st_blocks) * 512 > page_bytes();
+  punch_hole(fd, {0, page_bytes()});
+  return large;
 }
 
 std::uint64_t thread_cpu_ns() noexcept {
@@ -151,7 +169,7 @@ void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept
   return MAP_FAILED;
 }
 
-base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
+base::Result<int> create_memfd(std::uint64_t bytes, const char* name, PageSizes sizes) {
   if (!within_file_size_limit(bytes)) {
     return base::error("a memory file of {} bytes is over the limit of file sizes (ulimit -f)",
                        bytes);
@@ -159,7 +177,8 @@ base::Result<int> create_memfd(std::uint64_t bytes, const char* name) {
   int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return base::errno_error("cannot create a memory file (memfd_create)");
   // The size is sealed: a peer that holds the descriptor cannot turn our accesses into SIGBUS.
-  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+  if (fchmod(fd, sizes == PageSizes::kAny ? kAnyPages : kSmallPages) != 0 ||
+      ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     base::Error error =
         base::errno_error(fmt::format("cannot size a memory file of {} bytes", bytes));
@@ -193,7 +212,9 @@ base::Result<DualMapping> DualMapping::create(std::uint64_t bytes, void* app_add
   if (!runtime) return runtime.error();
   mapping.runtime_ = runtime.value();
   mapping.shown_ = std::vector<std::atomic<bool>>((bytes + kShownStep - 1) / kShownStep);
-  if (!set_view_advice(mapping.app_, bytes) || !set_view_advice(mapping.runtime_, bytes)) {
+  mapping.reserves_large_ = reserves_large(mapping.fd_.get());
+  if (!set_view_advice(mapping.app_, bytes, mapping.fd_.get()) ||
+      !set_view_advice(mapping.runtime_, bytes, mapping.fd_.get())) {
     return base::errno_error("cannot keep shared memory out of child processes (MADV_DONTFORK)");
   }
   return mapping;
@@ -208,6 +229,7 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(panes_, other.panes_);
   std::swap(pane_count_, other.pane_count_);
+  std::swap(reserves_large_, other.reserves_large_);
   std::swap(shown_, other.shown_);
   return *this;
 }
@@ -260,7 +282,7 @@ base::Result<> DualMapping::place(Span span, void* address) {
   int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
   void* pane = mmap(address, span.bytes, PROT_READ | PROT_WRITE, flags, fd_.get(),
                     static_cast<off_t>(span.offset));
-  if (pane == MAP_FAILED || !set_view_advice(static_cast<std::byte*>(pane), span.bytes))
+  if (pane == MAP_FAILED || !set_view_advice(static_cast<std::byte*>(pane), span.bytes, fd_.get()))
     return base::errno_error(
         fmt::format("cannot map {} bytes of shared memory at {}", span.bytes, address));
   std::move_backward(panes_.begin() + before, panes_.begin() + pane_count_,
@@ -286,6 +308,7 @@ bool DualMapping::reserve(Span span) noexcept {
     errno = EINVAL;
     return false;
   }
+  if (reserves_large_) return platform::populate(runtime_ + span.offset, span.bytes);
   return in_steps(span.bytes, [&](std::uint64_t done, std::uint64_t step) {
     return fallocate(fd_.get(), 0, static_cast<off_t>(span.offset + done),
                      static_cast<off_t>(step));
@@ -357,8 +380,7 @@ base::Result<SharedMapping> SharedMapping::map(int fd, std::uint64_t bytes,
   }
   auto view = alignment == 0 ? map_view(fd, bytes, nullptr) : map_aligned(fd, bytes, alignment);
   if (!view) return view.error();
-  madvise(view.value(), bytes, MADV_DONTFORK);  // a child must not keep a peer's memory alive
-  madvise(view.value(), bytes, MADV_DONTDUMP);
+  set_view_advice(view.value(), bytes, fd);
   SharedMapping mapping;
   mapping.data_ = view.value();
   mapping.bytes_ = bytes;

@@ -37,6 +37,13 @@ std::uint64_t comfortable_mapping_bytes();
 // the program has asked for by mlockall(MCL_FUTURE). MAP_FAILED and errno.
 void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept;
 
+// Which pages the kernel may give to a memory file. The file carries it, and every mapping of it,
+// by whichever process, obeys it (decision 53).
+enum class PageSizes : std::uint8_t {
+  kSmall,  // page by page: what is watched, counted and given back by the page, or sparse
+  kAny,    // large ones as well, as the machine's settings say or on request: used as a whole
+};
+
 // A stretch of an application view that lies at an address of its own.
 struct Pane {
   Span span;
@@ -106,6 +113,7 @@ class DualMapping {
   base::UniqueFd fd_;
   std::array<Pane, kMostPanes> panes_;
   std::size_t pane_count_ = 0;
+  bool reserves_large_ = false;           // the kernel reserves large pages for this file
   std::vector<std::atomic<bool>> shown_;  // by 64 MiB
 };
 
@@ -147,7 +155,8 @@ inline constexpr std::uint64_t kLargePage = std::uint64_t{2} << 20;
 bool populate_large(std::byte* at, std::uint64_t bytes, bool& large) noexcept;
 
 // An anonymous sparse memory file of `bytes`, close-on-exec.
-base::Result<int> create_memfd(std::uint64_t bytes, const char* name);
+base::Result<int> create_memfd(std::uint64_t bytes, const char* name,
+                               PageSizes sizes = PageSizes::kSmall);
 // Gives the memory of a span of such a file back to the machine: it reads as zeros afterwards.
 void punch_hole(int fd, Span span) noexcept;
 

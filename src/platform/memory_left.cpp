@@ -45,9 +45,4 @@ std::uint64_t memory_left_bytes() noexcept {
   return all > kKeepBytes ? all - kKeepBytes : 0;
 }
 
-bool machine_swaps() noexcept {
-  char buffer[2048];
-  return field(read_meminfo(buffer, sizeof buffer), "SwapTotal:").value_or(0) > 0;
-}
-
 }  // namespace terrane::platform

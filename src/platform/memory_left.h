@@ -11,7 +11,4 @@ bool memory_left(std::uint64_t bytes) noexcept;
 // How many bytes that is; ~0 where it cannot be known. Async-signal-safe.
 std::uint64_t memory_left_bytes() noexcept;
 
-// Whether pages can be swapped out on this machine now.
-bool machine_swaps() noexcept;
-
 }  // namespace terrane::platform

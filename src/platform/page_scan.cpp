@@ -36,17 +36,16 @@ PageScan::PageScan() : fd_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {
   if (ioctl(fd_.get(), abi::kPagemapScan, &empty) < 0) fd_.reset();
 }
 
-void PageScan::take_written(std::uintptr_t view, Span span, bool missing_too,
-                            std::vector<Span>& written) const {
-  collect(view, span, missing_too, abi::kScanWpMatching | abi::kScanCheckWpAsync, written);
+void PageScan::take_written(std::uintptr_t view, Span span, std::vector<Span>& written) const {
+  collect(view, span, abi::kScanWpMatching | abi::kScanCheckWpAsync, written);
 }
 
-void PageScan::look_written(std::uintptr_t view, Span span, bool missing_too,
-                            std::vector<Span>& written) const {
-  collect(view, span, missing_too, 0, written);
+void PageScan::look_written(std::uintptr_t view, Span span, std::vector<Span>& written) const {
+  collect(view, span, 0, written);
 }
 
-void PageScan::collect(std::uintptr_t view, Span span, bool missing_too, std::uint64_t flags,
+// With these masks alone the kernel counts as written what has no entry and no mark.
+void PageScan::collect(std::uintptr_t view, Span span, std::uint64_t flags,
                        std::vector<Span>& written) const {
   abi::PageRegion regions[kRegionsPerCall];
   abi::ScanArgument scan{};
@@ -57,9 +56,6 @@ void PageScan::collect(std::uintptr_t view, Span span, bool missing_too, std::ui
   scan.vec = reinterpret_cast<std::uintptr_t>(regions);
   scan.vec_len = kRegionsPerCall;
   scan.category_mask = abi::kPageIsWritten;
-  // "Swapped" admits entries that are being moved (compaction) this moment: they are neither
-  // present nor missing.
-  scan.category_anyof_mask = missing_too ? 0 : abi::kPageIsPresent | abi::kPageIsSwapped;
   scan.return_mask = abi::kPageIsWritten;
   std::size_t first = written.size();
   while (scan.start < scan.end) {
@@ -73,6 +69,25 @@ void PageScan::collect(std::uintptr_t view, Span span, bool missing_too, std::ui
     }
     scan.start = scan.walk_end;
   }
+}
+
+// Entries of pages that are being moved (compaction) this moment match, too.
+Span PageScan::first_protected_gap(std::uintptr_t view, Span span) const {
+  abi::PageRegion region{};
+  abi::ScanArgument scan{};
+  scan.size = sizeof scan;
+  scan.start = view + span.offset;
+  scan.end = scan.start + span.bytes;
+  scan.vec = reinterpret_cast<std::uintptr_t>(&region);
+  scan.vec_len = 1;
+  scan.category_inverted = abi::kPageIsWritten;
+  scan.category_mask = abi::kPageIsSwapped | abi::kPageIsWritten;
+  scan.return_mask = abi::kPageIsSwapped;
+  int count = 0;
+  while ((count = ioctl(fd_.get(), abi::kPagemapScan, &scan)) < 0)
+    if (errno != EINTR && errno != EAGAIN) kernel_refused("PAGEMAP_SCAN", scan.start, errno);
+  if (count == 0) return {span.offset + span.bytes, 0};
+  return {region.start - view, region.end - region.start};
 }
 
 std::uintptr_t PageScan::first_missing(std::uintptr_t address, std::uintptr_t end) const {

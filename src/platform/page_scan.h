@@ -19,18 +19,19 @@ class PageScan {
   bool available() const { return static_cast<bool>(fd_); }
 
   // Appends the runs written since they were last protected and protects them again, each page in
-  // one atomic step. Offsets are counted from `view`. `missing_too`: pages without an entry or a
-  // protection mark count as written.
-  void take_written(std::uintptr_t view, Span span, bool missing_too,
-                    std::vector<Span>& written) const;
+  // one atomic step. Offsets are counted from `view`. Pages without an entry or a protection mark
+  // count as written.
+  void take_written(std::uintptr_t view, Span span, std::vector<Span>& written) const;
   // The same, but protects nothing.
-  void look_written(std::uintptr_t view, Span span, bool missing_too,
-                    std::vector<Span>& written) const;
+  void look_written(std::uintptr_t view, Span span, std::vector<Span>& written) const;
+  // The first run in the span of pages that have no entry and a protection mark: they were
+  // protected when their entry went. If there is none, an empty one at the end of the span.
+  Span first_protected_gap(std::uintptr_t view, Span span) const;
   // The first page at or after `address` that has no entry, or `end`.
   std::uintptr_t first_missing(std::uintptr_t address, std::uintptr_t end) const;
 
  private:
-  void collect(std::uintptr_t view, Span span, bool missing_too, std::uint64_t flags,
+  void collect(std::uintptr_t view, Span span, std::uint64_t flags,
                std::vector<Span>& written) const;
 
   base::UniqueFd fd_;

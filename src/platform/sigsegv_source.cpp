@@ -60,6 +60,8 @@ class SigsegvSource final : public FaultSource {
         allowed == Access::kRead ? PageState::kRead : PageState::kWrite);
   }
 
+  void remap(Span span) override { map(span, Access::kRead); }
+
   bool fill(Span span, const std::byte* source, Access allowed) override {
     if (!mapping_.populate(span)) return false;
     std::memcpy(mapping_.runtime() + span.offset, source, span.bytes);

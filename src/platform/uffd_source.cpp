@@ -7,7 +7,6 @@
 #include "platform/fault_signal.h"
 #include "platform/kernel_refused.h"
 #include "platform/make_source.h"
-#include "platform/memory_left.h"
 #include "platform/page_size.h"
 #include "platform/userfault.h"
 
@@ -28,6 +27,8 @@ class UffdSource : public FaultSource {
   void map(Span span, Access allowed) override {
     userfault_.enter(address(span), span.bytes, allowed == Access::kRead);
   }
+
+  void remap(Span span) override { map(span, Access::kRead); }
 
   bool fill(Span span, const std::byte* source, Access allowed) override {
     bool write_protected = allowed == Access::kRead;
@@ -90,18 +91,28 @@ class UffdAsyncSource final : public UffdSource {
   WriteDetection detection() const override { return WriteDetection::kScan; }
   bool enters_protected() const override { return true; }
 
+  // The kernel keeps the protection of an entry that it removes. Nobody stores to such a page
+  // before it is entered again.
+  void remap(Span span) override {
+    Span left = span;
+    while (left.bytes > 0) {
+      Span kept = pages_.first_protected_gap(view(), left);
+      if (kept.offset > left.offset) map({left.offset, kept.offset - left.offset}, Access::kWrite);
+      if (kept.bytes > 0) map(kept, Access::kRead);
+      std::uint64_t done = kept.offset + kept.bytes - left.offset;
+      left = {left.offset + done, left.bytes - done};
+    }
+  }
+
   void scan(Span span, std::vector<Span>& written) override {
-    pages_.take_written(view(), span, reports_missing_, written);
+    pages_.take_written(view(), span, written);
   }
   void look(Span span, std::vector<Span>& written) override {
-    pages_.look_written(view(), span, reports_missing_, written);
+    pages_.look_written(view(), span, written);
   }
 
  private:
   PageScan pages_;
-  // A written page that is swapped out loses its entry, and the note with it: where that can
-  // happen, pages without an entry count as written.
-  bool reports_missing_ = machine_swaps();
 };
 
 // The first write to a protected page faults.

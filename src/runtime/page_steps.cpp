@@ -135,6 +135,11 @@ void PageSteps::perform(const protocol::Map& step) {
   space_.by_source(step.blocks, [&](auto& source, auto part) { source.map(part, access); });
 }
 
+void PageSteps::perform(const protocol::Remap& step) {
+  space_.mapping_.show_in_core(space_.span(step.blocks));
+  space_.by_source(step.blocks, [](auto& source, auto part) { source.remap(part); });
+}
+
 void PageSteps::perform(const protocol::Protect& step) {
   space_.by_source(step.blocks, [](auto& source, auto part) { source.protect(part); });
 }

@@ -31,6 +31,7 @@ class PageSteps {
   void perform(protocol::Populate& step);
   void perform(protocol::PopulateAt& step);
   void perform(const protocol::Map& step);
+  void perform(const protocol::Remap& step);
   void perform(const protocol::Protect& step);
   void perform(const protocol::Unprotect& step);
   void perform(const protocol::Zap& step);

@@ -55,6 +55,8 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.unused_pushes = aside.chance(25) ? aside.below(3) : 64;
   bool by_fault = !out.setup.scan && out.setup.enters_protected;
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
+  base::Prng removes = aside;  // a copy, for the same reason
+  if (out.setup.scan && shape.hosts != 1) out.setup.entries_vanish = removes.next() % 100 >= 80;
   out.setup.migrate = aside.chance(60);
   base::Prng in_memory = aside;  // a copy, so that histories without such barriers stay the same
   std::uint32_t last = phases_ + meetings(aside.next());

@@ -206,6 +206,18 @@ class Mover::Steps {
     });
   }
 
+  // A view that was never entered is not guarded, and neither is an entry of a block that was
+  // written: the machine cannot tell them apart.
+  bool perform(Actor& a, protocol::Remap& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      Node::View& view = node.views[block];
+      if (view.present) return;
+      if (!node.backed[block])
+        violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
+      view = {.present = true, .guarded = !scan_ || view.guarded};
+    });
+  }
+
   bool perform(Actor& a, protocol::Protect& step) {
     return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
       Node::View& view = node.views[block];
@@ -213,7 +225,7 @@ class Mover::Steps {
         violated(Fault::kInvariant,
                  "node {} protects tracked block {}, which hides that it is written", a.node,
                  block);
-      view.guarded = view.present;
+      view.guarded = true;
     });
   }
 
@@ -224,12 +236,12 @@ class Mover::Steps {
 
   bool perform(Actor& a, protocol::Zap& step) {
     return each_block(a, step.blocks,
-                      [](Node& node, std::uint64_t block) { node.views[block] = {}; });
+                      [](Node& node, std::uint64_t block) { node.views[block].present = false; });
   }
 
   void scan(Actor& a, std::uint64_t block, bool protects, std::vector<protocol::BlockRange>& runs) {
     Node::View& view = nodes_[a.node].views[block];
-    if (!view.present || view.guarded) return;
+    if (view.guarded) return;
     view.guarded = protects;
     add(runs, block);
   }

@@ -57,7 +57,7 @@ struct Setup {
   std::uint32_t clusters = 1;  // host h is in cluster h % clusters
   bool scan = true;            // write detection by scan, or by fault
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
-  bool entries_vanish = false;   // detection by fault: an entry may leave the view at any time
+  bool entries_vanish = false;   // the machine may remove an entry of the view at any time
   bool racy = false;             // the program has data races
   bool whole_steps = false;      // each step is performed in one piece, without random results
   protocol::Prediction prediction;

@@ -259,7 +259,7 @@ void History::access(Actor& actor, const Op& op) {
   Node::View& view = node.views[block];
   bool doomed = op.kind == OpKind::kDoomedStore;
   bool store = op.kind == OpKind::kStore || doomed;
-  if (program_->setup.entries_vanish && rng_.chance(5)) view = {};
+  if (program_->setup.entries_vanish && rng_.chance(5)) view.present = false;
   bool sc = program_->regions[op.region].sc();
   bool scan = program_->setup.scan && !sc;
   if (!view.present || (store && view.guarded && !scan)) {
@@ -271,6 +271,7 @@ void History::access(Actor& actor, const Op& op) {
   std::uint64_t value = 0;
   if (store) {
     view.guarded = false;
+    if (program_->setup.entries_vanish && scan && rng_.chance(10)) view.present = false;
     std::memcpy(at, &op.value, op.size);
     if (doomed) {
       if (--doomed_left_ == 0 && freer_ != kNobody) doers_.make_ready(*actors_[freer_]);

@@ -31,7 +31,11 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   } else {
     mark(Mark::kFaultFindsBlockPresent);
     if (state == BlockState::kClean) run = co_await lock_remapped(s, {block, remapped});
-    co_await s.perform(Map{run, state == BlockState::kWritten ? Access::kWrite : Access::kRead});
+    if (state == BlockState::kWritten) {
+      co_await s.perform(Map{run, Access::kWrite});
+    } else {
+      co_await remap(s, run);
+    }
   }
   for (std::uint64_t b = block; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
   co_return result;
@@ -110,9 +114,18 @@ Task<FaultResult> Faults::fault_at_home(Strand& s, BlockRange run, Access wanted
     co_await s.perform(Map{run, Access::kWrite});
     co_await s.perform(Unprotect{run});
   } else {
-    co_await s.perform(Map{run, Access::kRead});
+    co_await remap(s, run);
   }
   co_return FaultResult::kDone;
+}
+
+// What was written to an entry that the kernel removed must still be found.
+Task<> Faults::remap(Strand& s, BlockRange run) {
+  if (mutant(Mutant::kRemovedEntryIsClean)) {
+    co_await s.perform(Map{run, Access::kRead});
+  } else {
+    co_await s.perform(Remap{run});
+  }
 }
 
 // Write detection by fault: the twin is made while the block is still protected.

@@ -134,6 +134,8 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
   BlockState state = node_.entries[block].state();
   bool taken = node_.scans() && node_.written.contains(block);
   node_.written.erase(block);
+  // A scan also reports what was never entered, such as a tracked home that has moved away.
+  if (state == BlockState::kInvalid && node_.scans() && !taken) co_return state;
   if (state == BlockState::kHome) {
     if (node_.tracked.contains(block)) {
       untracked_ = true;

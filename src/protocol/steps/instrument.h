@@ -374,6 +374,7 @@ enum class Mutant : std::uint8_t {
   kRefreshSettlesEarly,   // a refreshed copy ends as a lease before the fetched bytes are merged
   kPipelineKeepsShort,    // blocks that a pipelined request did not fetch are entered as copies
   kEndsSubscriptionLate,  // a reader ends a subscription after it has asked the home again
+  kRemovedEntryIsClean,   // a block whose entry the kernel removed enters the view as unwritten
   kProbeForgetsWrites,    // what was written before a copy becomes an unmapped probe is lost
   kPipelineTrustsOwner,  // a pipelined request asks the home of the miss for another owner's blocks
   kMovesTakenOffer,      // a block is offered to another node while the first one may be taking it

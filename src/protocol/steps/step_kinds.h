@@ -193,6 +193,13 @@ struct Map {
   BlockRange blocks;
   Access access = Access::kRead;
 };
+// Enters blocks again that may have lost their entries: the machine removes entries at any time,
+// but keeps their protection. With detection by scan, an unprotected entry that was removed may
+// have been written, and enters unprotected. All others enter protected.
+struct Remap {
+  static constexpr std::string_view kName = "Remap";
+  BlockRange blocks;
+};
 // Protects the blocks, so that the next write to each is detected.
 struct Protect {
   static constexpr std::string_view kName = "Protect";
@@ -459,11 +466,11 @@ struct KeepPush {
 using Step =
     std::variant<Pause, Wait, Wake, Call, Tell, ArriveInMemory, Gather, LoadWord, StoreWord,
                  SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
-                 LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Protect,
-                 Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin, StoreDiff,
-                 PostDiff, AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch, PostFetch,
-                 AskAtomic, TakePush, ForgetPushes, EndSubscription, TakeGranted, SendBuffer,
-                 ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
+                 LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Remap,
+                 Protect, Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin,
+                 StoreDiff, PostDiff, AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch,
+                 PostFetch, AskAtomic, TakePush, ForgetPushes, EndSubscription, TakeGranted,
+                 SendBuffer, ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
 
 // The index of a kind in Step.
 template <typename Kind, std::size_t at = 0>

@@ -60,7 +60,7 @@ base::Result<std::unique_ptr<BufferPool>> BufferPool::create(Config config) {
   }
   pool->next_offset_ = round_up(kBuffers * pool->stride(), kPage);
   std::uint64_t bytes = round_up(own.region_bytes, kPage) + pool->next_offset_;
-  auto fd = platform::create_memfd(bytes, "terrane-chunks");
+  auto fd = platform::create_memfd(bytes, "terrane-chunks", platform::PageSizes::kAny);
   if (!fd) return fd.error();
   pool->fd_.reset(fd.value());
   auto mapping = platform::SharedMapping::map(pool->fd_.get(), bytes, platform::kLargePage);

@@ -60,7 +60,7 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::reserve(std::uint64_
         "bytes for the {} PEs of this host; ask for less, or raise ulimit -v",
         at_least, bytes, on_host);
   }
-  auto fd = platform::create_memfd(bytes, "terrane-heap");
+  auto fd = platform::create_memfd(bytes, "terrane-heap", platform::PageSizes::kAny);
   if (!fd) return fd.error();
   base::UniqueFd owned(fd.value());
   auto mapping = platform::SharedMapping::map(owned.get(), bytes, std::min(bytes, kAlignment));
