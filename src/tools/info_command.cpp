@@ -36,6 +36,7 @@ struct HostInfo {
   std::string fault_source_reason;         // why not all of them; may be empty
   std::vector<Transport> transports;
   LibraryFacts ucx;
+  std::string large_pages;  // the machine's setting for shared memory; empty: not known
   std::string network;
 };
 
@@ -71,6 +72,7 @@ HostInfo gather_info() {
           .fault_source_reason = support.reason,
           .transports = transports(),
           .ucx = gather_software().ucx,
+          .large_pages = gather_memory().huge_shared_pages,
           .network = network ? network.value() : network.error().message};
 }
 
@@ -92,6 +94,9 @@ void print_text(const HostInfo& info) {
     if (source.offered) first = "";
   }
   if (!info.fault_source_reason.empty()) line("", info.fault_source_reason);
+  if (!info.large_pages.empty())
+    line("large pages",
+         fmt::format("of shared memory: {} (terrane doctor says what it means)", info.large_pages));
   heading = "transports";
   for (const Transport& transport : info.transports) {
     line(heading, fmt::format("{}: {}", transport.name, transport.use));
@@ -110,11 +115,12 @@ void print_json(const HostInfo& info) {
   fmt::print(
       "{{\"version\": {}, \"compiler\": {}, \"host\": {}, \"kernel\": {}, \"processors\": {},\n"
       " \"node_limit\": {}, \"node_limit_reason\": {},\n \"fault_sources\": [{}],\n"
-      " \"transports\": [{}], \"ucx\": {}, \"network\": {}}}\n",
+      " \"transports\": [{}], \"ucx\": {}, \"large_pages\": {}, \"network\": {}}}\n",
       json_text(TERRANE_VERSION), json_text(__VERSION__), json_text(info.host),
       json_text(info.kernel), info.processors, info.limit.nodes, json_text(info.limit.reason),
       fmt::join(sources, ", "), fmt::join(names, ", "),
-      info.ucx.found ? json_text(info.ucx.version) : "null", json_text(info.network));
+      info.ucx.found ? json_text(info.ucx.version) : "null", json_text(info.large_pages),
+      json_text(info.network));
 }
 
 }  // namespace

@@ -116,9 +116,7 @@ void* begin(void* raw) {
   platform::program_sigmask(SIG_SETMASK, &mask, nullptr);
   Program& program = *Program::get();
   program.node().is_inside();
-  runtime::Stack stack = program.stacks().take(record.stack_bytes);
-  if (stack.base == nullptr)
-    program.node().fail("no shared memory for a thread's stack: lower 'ulimit -s'");
+  runtime::Stack stack = program.stacks().take(record.stack_bytes, "a thread's stack");
   __cxa_thread_atexit_impl(at_end, &record, &__dso_handle);
   if (const char* kept = inherit(record.inherited))
     program.node().fail(

@@ -151,9 +151,8 @@ void* run_program(void*) {
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   Record& main = program.control().records[0];
-  terrane::runtime::Stack stack = program.stacks().take(terrane::runtime::Stacks::default_bytes());
-  if (stack.base == nullptr)
-    program.node().fail("no shared memory for the stack of main: lower 'ulimit -s'");
+  terrane::runtime::Stack stack =
+      program.stacks().take(terrane::runtime::Stacks::default_bytes(), "the stack of main");
   std::at_quick_exit(finish_quickly);
   run_as(main, stack, run_program, nullptr);
   // main has called pthread_exit.

@@ -1,5 +1,6 @@
 #include "runtime/program/stacks.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ std::uint64_t Stacks::default_bytes() {
   return known ? std::max<std::uint64_t>(limit.rlim_cur, kLeast) : kUnlimited;
 }
 
-Stack Stacks::take(std::uint64_t bytes) {
+Stack Stacks::take(std::uint64_t bytes, std::string_view of) {
   std::uint64_t page = platform::page_bytes();
   bytes = (std::max(bytes, kLeast) + page - 1) / page * page + page;
   {
@@ -39,7 +40,11 @@ Stack Stacks::take(std::uint64_t bytes) {
   options.policy.argument = node_.self().value;
   options.name = "stack";
   void* base = nullptr;
-  if (!node_.allocate(bytes, options, base).ok()) return {};
+  if (Outcome done = node_.allocate(bytes, options, base); !done.ok())
+    node_.fail(
+        fmt::format("no shared memory for {}, which takes {} KiB (lower 'ulimit -s', or the "
+                    "thread's own size): {}",
+                    of, bytes >> 10, done.message));
   Stack stack{static_cast<std::byte*>(base), bytes};
   node_.guard(base);
   std::uint64_t present = std::min(kPresent, bytes - page);

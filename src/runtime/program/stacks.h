@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "runtime/node.h"
@@ -11,7 +12,7 @@ namespace terrane::runtime {
 
 // A stack in shared memory. Its lowest page is a guard page.
 struct Stack {
-  std::byte* base = nullptr;  // nullptr: there is none
+  std::byte* base = nullptr;
   std::uint64_t bytes = 0;
 
   std::byte* top() const { return base + bytes; }
@@ -25,8 +26,9 @@ class Stacks {
   explicit Stacks(Node& node) : node_(node) {}
 
   // A stack of at least `bytes`. Its uppermost part is present, so that the C library's own system
-  // calls on it never fail.
-  Stack take(std::uint64_t bytes);
+  // calls on it never fail. If there is no memory for it, the job ends with a sentence that names
+  // the stack (`of`: "the stack of main") and why.
+  Stack take(std::uint64_t bytes, std::string_view of);
   void give_back(Stack stack);
   // The stack size of a new thread under the process's limit.
   static std::uint64_t default_bytes();

@@ -33,6 +33,25 @@ void check_shm(const MemoryFacts& memory, Findings& out) {
                  size_text(*memory.shm_free_bytes) + " free; Terrane does not use it"});
 }
 
+// The setting of the whole machine for large pages of shared memory (decision 53).
+void check_large_pages(const std::string& setting, Findings& out) {
+  const char* cure = "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled";
+  if (setting == "always" || setting == "within_size" || setting == "force") {
+    out.push_back({Level::kNote, "huge pages",
+                   fmt::format("the kernel gives large pages to shared memory unasked "
+                               "(shmem_enabled is \"{}\"): shared pages stay small, but their "
+                               "first touch costs more, and a first byte of a chunk or of "
+                               "OpenSHMEM's heap may take 2 MiB",
+                               setting),
+                   cure});
+  } else if (setting == "deny") {
+    out.push_back({Level::kNote, "huge pages",
+                   "the kernel gives no large pages to shared memory (shmem_enabled is \"deny\"): "
+                   "chunks of 2 MiB and more cost more at their first touch",
+                   cure});
+  }
+}
+
 }  // namespace
 
 void check_memory(const MemoryFacts& memory, Findings& out) {
@@ -56,14 +75,7 @@ void check_memory(const MemoryFacts& memory, Findings& out) {
                    "smaller one may be needed",
                    "sysctl -w vm.overcommit_memory=0, or export TERRANE_SPACE=1G"});
   }
-  bool huge = memory.huge_shared_pages == "always" || memory.huge_shared_pages == "force";
-  if (huge) {
-    out.push_back({Level::kNote, "huge pages",
-                   fmt::format("transparent huge pages of shared memory are \"{}\": a page that is "
-                               "touched may take 2 MiB",
-                               memory.huge_shared_pages),
-                   "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"});
-  }
+  check_large_pages(memory.huge_shared_pages, out);
 }
 
 void check_limits(const LimitFacts& limits, Findings& out) {

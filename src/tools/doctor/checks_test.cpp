@@ -126,7 +126,13 @@ TEST(DoctorTest, WhatSlowsAJobDownIsANote) {
                  "--memory");
   expect_finding([](HostFacts& f) { f.memory.overcommit = 2; }, Level::kNote, "overcommit",
                  "TERRANE_SPACE");
+  expect_finding([](HostFacts& f) { f.memory.huge_shared_pages = "always"; }, Level::kNote,
+                 "huge pages", "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled");
+  expect_finding([](HostFacts& f) { f.memory.huge_shared_pages = "within_size"; }, Level::kNote,
+                 "huge pages", "shmem_enabled");
   expect_finding([](HostFacts& f) { f.memory.huge_shared_pages = "force"; }, Level::kNote,
+                 "huge pages", "shmem_enabled");
+  expect_finding([](HostFacts& f) { f.memory.huge_shared_pages = "deny"; }, Level::kNote,
                  "huge pages", "shmem_enabled");
   expect_finding([](HostFacts& f) { f.memory.shm_free_bytes.reset(); }, Level::kNote, "/dev/shm",
                  "mount");
