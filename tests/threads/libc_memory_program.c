@@ -4,7 +4,9 @@
 #include <argz.h>
 #include <arpa/inet.h>
 #include <envz.h>
+#include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -12,9 +14,12 @@
 #include <pthread.h>
 #include <regex.h>
 #include <search.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define obstack_chunk_alloc malloc
 #define obstack_chunk_free free
@@ -121,6 +126,7 @@ static int memory(void) {
   return wrong;
 }
 
+static char output[100];
 static char sentence[] = "one two three four five";
 static regex_t pattern;
 static struct obstack stack;
@@ -164,7 +170,47 @@ static void* look_at_object(void* unused) {
   return unused;
 }
 
+// The child of each thread writes to a file in a folder, as the list says.
+static posix_spawn_file_actions_t actions;
+
+static void* spawn(void* unused) {
+  char* arguments[] = {"sh", "-c", "echo $PWD; echo to 5 >&5", NULL};
+  char text[100] = "";
+  pid_t child;
+  int status = -1;
+  check(posix_spawn(&child, "/bin/sh", &actions, NULL, arguments, environ) == 0, "posix_spawn");
+  check(waitpid(child, &status, 0) == child && status == 0, "the child");
+  FILE* file = fopen(output, "r");
+  check(file != NULL && fread(text, 1, sizeof text - 1, file) > 0, "its output");
+  if (file != NULL) fclose(file);
+  check(strcmp(text, "/\nto 5\n") == 0, text);
+  return unused;
+}
+
+static void* list_actions(void* unused) {
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 5);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 6);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
+  check(posix_spawn_file_actions_addclose(&actions, -1) == EBADF, "a wrong descriptor");
+  return unused;
+}
+
+static void children(void) {
+  snprintf(output, sizeof output, "/tmp/terrane_child_%ld", (long)getpid());
+  for (int round = 0; round < 2; ++round) {
+    if (round == 0) list_actions(NULL);
+    if (round == 1) in_thread(list_actions, NULL);
+    spawn(NULL);
+    for (int i = 0; i < 2; ++i) in_thread(spawn, NULL);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  unlink(output);
+}
+
 static int later(void) {
+  children();
   char* all[5] = {strtok(sentence, " ")};
   for (int i = 1; i < 5; ++i) in_thread(next_word, &all[i]);
   check(strcmp(all[1], "two") == 0 && strcmp(all[4], "five") == 0, "strtok");

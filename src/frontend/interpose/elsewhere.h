@@ -1,5 +1,7 @@
 #pragma once
 
+#include <spawn.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -41,6 +43,10 @@ class Elsewhere {
   // Whether syscall(2) may not make that call of the kernel, because it would change the threads of
   // this node alone: said once, errno EPERM.
   virtual bool refuses_system_call(long number) = 0;
+  // Makes the C library's list of what a child of posix_spawn(3) does with its files, for the
+  // caller to destroy. False: `from` is such a list itself.
+  virtual bool copy_actions(const posix_spawn_file_actions_t& from,
+                            posix_spawn_file_actions_t& to) = 0;
   // Runs the task on that node. False: it has not run, errno says why.
   virtual bool run(std::uint32_t node, Task& task) = 0;
   // Shared memory; nullptr: there is none.

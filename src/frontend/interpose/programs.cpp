@@ -20,6 +20,7 @@
 #include "frontend/interpose/next.h"
 #include "runtime/program/own_stack.h"
 
+using terrane::frontend::Elsewhere;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
@@ -112,7 +113,28 @@ std::string find_program(const char* file) {
   }
 }
 
-using Actions = terrane::frontend::In<posix_spawn_file_actions_t>;
+// What the child does with its files, in private memory.
+class Actions {
+ public:
+  explicit Actions(const posix_spawn_file_actions_t* from) : plain_(from), use_(plain_.get()) {
+    Elsewhere* elsewhere = Elsewhere::get();
+    is_copy_ = from != nullptr && elsewhere != nullptr && elsewhere->copy_actions(*from, copy_);
+    if (is_copy_) use_ = &copy_;
+  }
+  ~Actions() {
+    auto* call = next<"posix_spawn_file_actions_destroy">(::posix_spawn_file_actions_destroy);
+    if (is_copy_) call(&copy_);
+  }
+  Actions(const Actions&) = delete;
+  const posix_spawn_file_actions_t* get() const { return use_; }
+
+ private:
+  terrane::frontend::In<posix_spawn_file_actions_t> plain_;
+  const posix_spawn_file_actions_t* use_;
+  posix_spawn_file_actions_t copy_;
+  bool is_copy_ = false;
+};
+
 using Attributes = terrane::frontend::In<posix_spawnattr_t>;
 
 // call(child) is one of the posix_spawn family. The C library blocks all signals in it, and its

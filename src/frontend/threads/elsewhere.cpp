@@ -32,6 +32,10 @@ class Files final : public Elsewhere {
   void redirected(int fd) override;
   int refuse(const char* call, int fd) override;
   bool refuses_system_call(long number) override;
+  bool copy_actions(const posix_spawn_file_actions_t& from,
+                    posix_spawn_file_actions_t& to) override {
+    return copy_spawn_actions(from, to);
+  }
   bool run(std::uint32_t node, Task& task) override;
   void* allocate(std::size_t bytes) override { return Program::get()->heap().allocate(bytes); }
   void free(void* block) override { Program::get()->heap().free(block); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <spawn.h>
 
 #include <csetjmp>
 #include <cstddef>
@@ -122,6 +123,10 @@ int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
 // From now on calls about descriptors and streams of other nodes run there. Every node, after the
 // cards are written.
 void share_files(const Program& program);
+
+// Makes the C library's list of what a child does with its files, for the caller to destroy. False:
+// `from` is such a list itself.
+bool copy_spawn_actions(const posix_spawn_file_actions_t& from, posix_spawn_file_actions_t& to);
 
 // Which place of the program has called: its file and the address there. Empty: none has.
 std::string place_of_call();
