@@ -43,7 +43,7 @@ struct Start {
   Mix racy = Mix::kNever;
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 104'500, Mix::kMix, Mix::kMix},
-                             {"TrackSaysHere", 3, 96'000, Mix::kMix, Mix::kMix},
+                             {"TrackSaysHere", 3, 168'500, Mix::kMix, Mix::kMix},
                              {"MissKeepsVersion", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
