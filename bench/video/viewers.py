@@ -1,6 +1,7 @@
 """Viewers of the live page that stop reading: the peak memory against the budget of a node (--memory), and the time."""
 import socket
 import statistics
+import subprocess
 import threading
 
 from sides import VIDEO, Run
@@ -44,8 +45,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def missing_page():
+    """Why the program has no live page, in its own words; empty: it has one."""
+    command = ["terrane", "run", "-n", "2", VIDEO, "--live", str(free_port()), "synthetic:64x48:1"]
+    tried = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return next((line for line in tried.stderr.splitlines() if "built without" in line), "")
+
+
 def show(size, shape, frames, options):
     """One line: how a run with viewers that read nothing compares with one without viewers."""
+    if reason := missing_page():
+        print(f"{size}: without viewers of the live page ({reason}); install the Debian package libcpp-httplib-dev and build again")
+        return
     width, height = map(int, shape.split("x"))
     workers, repeat = options.workers, 4
     # The home reserves the capacity of each writing node, in its half of the memory.

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "bootstrap/foreign_launcher.h"
 #include "tools/binary/check_binary.h"
 #include "tools/commands.h"
 #include "tools/launch/job_engine.h"
@@ -97,6 +98,7 @@ int run(const RunOptions& options, const CommandContext& context) {
     return program.exit_code;
   }
   plan.program.path = program.path;
+  if (auto copies = bootstrap::copies_by_foreign_launcher()) base::log("{}", *copies);
   if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   bool threads = shares_program(options.preload);
   if (threads && !check_threads(program.path, options)) return kExitUsage;

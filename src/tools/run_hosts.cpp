@@ -15,6 +15,7 @@
 #include "tools/launch/host_list.h"
 #include "tools/launch/limits.h"
 #include "tools/launch/slurm.h"
+#include "tools/launch/topology_file.h"
 
 namespace terrane::tools {
 namespace {
@@ -126,13 +127,19 @@ struct Choice {
   std::string why;
 };
 
-// Without -H and --hostfile, the hosts of a Slurm allocation are added to `wanted`.
+// Without -H and --hostfile, the hosts of a Slurm allocation, or else those of the clusters, are
+// added to `wanted`.
 base::Result<Choice> choose_engine(const RunOptions& options, Wanted& wanted) {
   bool slurm = inside_slurm_allocation();
   if (wanted.source.empty() && slurm && (options.engine == "auto" || options.engine == "srun")) {
     auto hosts = slurm_hosts();
     if (!hosts) return hosts.error();
     wanted = {std::move(hosts).value(), "Slurm"};
+  }
+  if (wanted.source.empty() && !options.clusters.empty()) {
+    auto clusters = parse_clusters(options.clusters);
+    if (!clusters) return clusters.error();
+    wanted = {hosts_of(clusters.value()), "--clusters"};
   }
   if (options.engine != "auto") return Choice{options.engine, "asked for"};
   if (wanted.source.empty()) return Choice{"local", "no other hosts were named"};

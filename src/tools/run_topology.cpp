@@ -1,6 +1,7 @@
 #include "tools/run_topology.h"
 
 #include "tools/launch/limits.h"
+#include "tools/launch/slurm.h"
 
 namespace terrane::tools {
 namespace {
@@ -24,6 +25,9 @@ base::Result<TopologyFile> take_topology(RunOptions& options) {
   if (!topology) return topology;
   const TopologyFile& said = topology.value();
   if (options.hosts.empty() && options.host_file.empty()) options.topology_hosts = said.hosts;
+  if (options.clusters.empty() && !said.clusters.empty() && !inside_slurm_allocation() &&
+      options.hosts.empty() && options.host_file.empty() && said.hosts.empty())
+    options.topology_hosts = hosts_of(said.clusters);
   if (options.memory.empty() && said.memory) options.memory = said.memory->value;
   if (options.on_death.empty() && said.on_death) options.on_death = said.on_death->value;
   if (auto taken = take_nodes(said, options); !taken) return taken.error();

@@ -107,9 +107,32 @@ TEST(ForeignTest, AnotherLaunchersProcessesAreRefusedWithTheCommandThatWorks) {
   done = Launched({kNodeProgram, "join"}, srun).finish();
   EXPECT_TRUE(holds(done.out, "started by srun as one of 3 processes"));
   EXPECT_TRUE(holds(done.out, "start it with: srun --mpi=pmix -n 3 PROGRAM"));
+  Launched::Options port{
+      .environment = {"MPI_LOCALNRANKS=2", "MPI_LOCALRANKID=0", "PMI_PORT=x:1", "PMI_ID=0"}};
+  done = Launched({kNodeProgram, "join"}, port).finish();
+  EXPECT_TRUE(holds(done.out, "started by MPICH's mpiexec (-pmi-port) as one of 2 processes"));
+  Launched::Options elsewhere{.environment = {"MPI_LOCALNRANKS=1", "PMI_PORT=x:1", "PMI_ID=3"}};
+  done = Launched({kNodeProgram, "join"}, elsewhere).finish();
+  EXPECT_TRUE(holds(done.out, "as one of 4 processes"));
+  Launched::Options alone{.environment = {"MPI_LOCALNRANKS=1", "PMI_PORT=x:1", "PMI_ID=0"}};
+  EXPECT_EQ(Launched({kNodeProgram, "join", "leave"}, alone).finish().exit_code, 0);
   Launched::Options pmix{.environment = {"PMIX_RANK=2"}};
   EXPECT_TRUE(holds(Launched({kNodeProgram, "join"}, pmix).finish().out, "PMIX_RANK says"));
   EXPECT_EQ(run("-n 2", "join exchange:0:0 leave", mpirun).exit_code, 0);
+}
+
+TEST(ForeignTest, CopiesOfTheCommandAreJobsOfTheirOwnAndTheFirstSaysSo) {
+  auto said = [](std::vector<std::string> environment) {
+    Outcome done = run("-n 2", "join exchange:0:0 leave", {.environment = std::move(environment)});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.err;
+  };
+  std::string first = said({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=0"});
+  EXPECT_TRUE(holds(first, "srun has started this command 4 times")) << first;
+  EXPECT_EQ(said({"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=3"}), "");
+  first = said({"OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_RANK=0"});
+  EXPECT_TRUE(holds(first, "Open MPI's mpirun has started this command 2 times")) << first;
+  EXPECT_EQ(said({"OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK=0"}), "");
 }
 
 TEST(ForeignTest, ABrokenInheritanceIsExplained) {

@@ -60,5 +60,16 @@ TEST_F(CrossingTest, AVersionOfAChunkCrossesTheLinkOnceForAllItsSubscribers) {
     expect_good(6, kTwo, std::string(CHUNKS_PROGRAM " ") + mode);
 }
 
+// No other option names the hosts: it was a job of one node, in silence.
+TEST_F(CrossingTest, TheClustersNameTheHostsOfTheJob) {
+  if (!make_clusters()) return;
+  Outcome outcome = job("--heartbeat 20 -v --clusters a:h0,h1/b:h3,h4",
+                        cluster_test::kNodeProgram + std::string(" join exchange:0:0 leave"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* host : {"host h0", "host h1", "host h3", "host h4"})
+    EXPECT_NE(outcome.err.find(host), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("host h2"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts

@@ -24,6 +24,12 @@ class GatewayFaultsTest : public OnClusters {
     pid_t victim = gateway_on(host);
     if (victim > 0) ::kill(victim, signal);
   }
+  // The process above the gateway; -1: none.
+  pid_t watcher_on(std::uint32_t host) {
+    for (const Process& process : hosts().processes(host))
+      if (is_gateway(process)) return process.parent;
+    return -1;
+  }
   void expect_end(Launched& job, const std::vector<std::string>& parts) {
     Outcome outcome = job.finish();
     EXPECT_FALSE(outcome.timed_out) << outcome.out << outcome.err;
@@ -57,6 +63,19 @@ TEST_F(GatewayFaultsTest, AStoppedGatewayEndsTheJobEverywhere) {
     hit(host, SIGSTOP);
     expect_end(job, {"gateway", fmt::format("h{}", host)});
   }
+}
+
+// It cannot see by itself that the gateway has ended.
+TEST_F(GatewayFaultsTest, AStoppedWatcherOfAGatewayIsGoneWithTheJob) {
+  if (!make_clusters("2x2")) return;
+  Launched job = start(kTwo, FAULT_PROGRAM " --rounds 30");
+  ASSERT_TRUE(job.wait_for("up\n"));
+  pid_t watcher = watcher_on(2);
+  ASSERT_GT(watcher, 0);
+  ASSERT_EQ(::kill(watcher, SIGSTOP), 0);
+  Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  expect_clean();
 }
 
 TEST_F(GatewayFaultsTest, ALinkThatIsUpAndSilentEndsTheJobEverywhere) {

@@ -92,6 +92,17 @@ TEST(ShmemFaultTest, TheLaunchersOptionChecksCalls) {
   EXPECT_NE(outcome.err.find("checks_program"), std::string::npos) << outcome.err;
 }
 
+// A program is started as whatever its starter likes.
+TEST(ShmemFaultTest, ThePlaceOfACallIsNeverNameless) {
+  for (const char* name : {"", "odd/", "else"}) {
+    std::string command = std::string("exec -a '") + name + "' " + SHMEM_PROGRAM + " overlap";
+    Outcome outcome =
+        Launched({kTerrane, "run", "--check=shmem", "-n", "2", "bash", "-c", command}).finish();
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("checks_program"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST(ShmemWaitTest, WhoWaitsLongSaysWhere) {
   Outcome outcome =
       run_until_said({"--check=shmem", "-n", "4", "--patience", "0.2", SHMEM_PROGRAM, "waiting"},

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <string_view>
 
@@ -25,6 +26,15 @@ struct Spot {
   std::uintptr_t offset = 0;  // as addr2line counts
 };
 
+// A file that the loader has mapped, by its path. It calls the program what the program was started
+// as, which may be anything.
+std::string path_of(const char* name) {
+  if (name[0] == '/') return name;
+  char path[PATH_MAX];
+  ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string(name);
+}
+
 // The innermost call that was not made by this library. What is above this library's own frames
 // is backtrace() itself, where a tool has put its own in front.
 Spot spot_of_call() {
@@ -42,7 +52,8 @@ Spot spot_of_call() {
     if (is_own || !in_here) continue;
     auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
     // A program that is not position-independent keeps its addresses.
-    return {info.dli_fname, address < (std::uintptr_t{1} << 32) ? address : address - base};
+    return {path_of(info.dli_fname),
+            address < (std::uintptr_t{1} << 32) ? address : address - base};
   }
   return {};
 }
@@ -58,7 +69,8 @@ std::string line_of(const Spot& spot, const std::string& offset) {
     line = line.substr(0, line.find(' '));  // "(discriminator 2)" may follow
     bool known = !line.starts_with('?') && !line.ends_with('?') && !line.ends_with(":0");
     bool ours = line.find("/terrane/shmem/") != std::string_view::npos;
-    if (known && !ours) return std::string(line.substr(line.rfind('/') + 1));
+    std::string_view name = line.substr(line.rfind('/') + 1);
+    if (known && !ours && !name.starts_with(':')) return std::string(name);
   }
   return {};
 }

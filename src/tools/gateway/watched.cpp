@@ -56,7 +56,9 @@ int run_watched(std::uint64_t limit_ms, const std::string& subject,
     if (::getppid() != parent) ::_exit(kExitFailure);
     signs_read.reset();
     ::prctl(PR_SET_NAME, "gateway");
-    ::_exit(work(std::move(signs_write)));
+    int code = work(std::move(signs_write));
+    ::kill(parent, SIGCONT);  // a stopped one would stay when the job has ended
+    ::_exit(code);
   }
   signs_write.reset();
   watch(child, signs_read.get(), limit_ms, subject);

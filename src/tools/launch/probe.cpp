@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "tools/launch/addresses.h"
 #include "tools/launch/loop.h"
@@ -14,6 +15,8 @@ namespace terrane::tools {
 namespace {
 
 constexpr int kWaitingProbes = 4096;
+// More than a host is asked before it counts as dead.
+constexpr std::size_t kMostSockets = 8;
 
 }  // namespace
 
@@ -29,24 +32,33 @@ std::uint64_t answered_at_ms(int socket) {
   return now - std::min<std::uint64_t>(info.tcpi_last_ack_recv, now);
 }
 
+void Probe::connect(const sockaddr_storage& listener) {
+  base::UniqueFd socket(
+      ::socket(listener.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  int on = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  bool begun = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&listener),
+                         address_size(listener)) == 0 ||
+               errno == EINPROGRESS;
+  if (!begun) return;
+  if (sockets_.size() == kMostSockets) sockets_.erase(sockets_.begin());
+  sockets_.push_back(std::move(socket));
+}
+
 void Probe::ask(const sockaddr_storage& listener) {
-  if (!socket_) {
-    socket_.reset(::socket(listener.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    int on = 1;
-    ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    bool begun = ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&listener),
-                           address_size(listener)) == 0 ||
-                 errno == EINPROGRESS;
-    if (!begun) socket_.reset();
-    return;
-  }
-  char byte = 0;
-  ssize_t sent = ::send(socket_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0 && errno != EAGAIN && errno != EINTR) socket_.reset();
+  bool is_answered = answered_at_ms() >= asked_at_ms_;
+  asked_at_ms_ = now_ms();
+  std::erase_if(sockets_, [](const base::UniqueFd& socket) {
+    char byte = 0;
+    ssize_t sent = ::send(socket.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent < 0 && errno != EAGAIN && errno != EINTR;
+  });
+  if (sockets_.empty() || !is_answered) connect(listener);
 }
 
 std::uint64_t Probe::answered_at_ms() {
-  if (socket_) answered_at_ms_ = std::max(answered_at_ms_, tools::answered_at_ms(socket_.get()));
+  for (const base::UniqueFd& socket : sockets_)
+    answered_at_ms_ = std::max(answered_at_ms_, tools::answered_at_ms(socket.get()));
   return answered_at_ms_;
 }
 

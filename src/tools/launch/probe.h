@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "tools/launch/ports.h"
@@ -14,21 +15,26 @@ namespace terrane::tools {
 // unknown, or the connection is none (yet, or any more).
 std::uint64_t answered_at_ms(int socket);
 
-// Asks the kernel of another host whether it is there, by a TCP connection that no process there
-// has to serve: the kernel accepts it, and acknowledges what arrives. So an answer tells a process
-// that is stopped or gets no processor from a host that is down or a link that is cut. Owns the
-// socket. Never blocks.
+// Asks the kernel of another host whether it is there, by TCP connections that no process there
+// has to serve: the kernel accepts them, and acknowledges what arrives. So an answer tells a
+// process that is stopped or gets no processor from a host that is down or a link that is cut. A
+// connection that asked while the link was away asks again after a second and more; so one that is
+// not answered has others beside it. Owns the sockets. Never blocks.
 class Probe {
  public:
-  // Connects, or sends a byte. To be called about once a period for as long as an answer is wanted.
+  // Sends a byte, or connects where nothing has been answered since the last call. To be called
+  // about once a period for as long as an answer is wanted.
   void ask(const sockaddr_storage& listener);
   // The last answer; 0: there was none.
   std::uint64_t answered_at_ms();
   // No answer is wanted any more.
-  void rest() { socket_.reset(); }
+  void rest() { sockets_.clear(); }
 
  private:
-  base::UniqueFd socket_;
+  void connect(const sockaddr_storage& listener);
+
+  std::vector<base::UniqueFd> sockets_;  // the oldest first
+  std::uint64_t asked_at_ms_ = 0;
   std::uint64_t answered_at_ms_ = 0;
 };
 

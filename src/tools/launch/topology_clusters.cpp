@@ -53,6 +53,13 @@ base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text,
   return clusters;
 }
 
+std::vector<HostSlots> hosts_of(const std::vector<ClusterHosts>& clusters) {
+  std::vector<HostSlots> hosts;
+  for (const ClusterHosts& cluster : clusters)
+    for (const auto& host : cluster.hosts) hosts.push_back({host.value, 1});
+  return hosts;
+}
+
 base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
                              const std::vector<LinkBetween>& links, bootstrap::JobMap& map) {
   if (clusters.empty()) return {};

@@ -74,6 +74,9 @@ base::Result<std::vector<ClusterHosts>> parse_clusters(std::string_view text,
 // The variable TERRANE_CLUSTERS where it says which hosts form a cluster; empty: it does not.
 std::string clusters_of_environment();
 
+// All hosts that the clusters name, with a slot each.
+std::vector<HostSlots> hosts_of(const std::vector<ClusterHosts>& clusters);
+
 // Puts each host of the map into its cluster. Without clusters nothing is done. The error names the
 // host that is in none, or the cluster that has no host of the job.
 base::Result<> form_clusters(const std::vector<ClusterHosts>& clusters,
