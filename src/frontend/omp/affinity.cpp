@@ -1,17 +1,18 @@
-// What a program asks about the places of its threads. Threads are not bound: each may run on all
-// processors that its process may use.
+// What a program shows of the places of its threads: the processors that each of them may use.
 #include <sched.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 
 #include "frontend/omp/api.h"
 #include "frontend/omp/team.h"
+#include "frontend/threads/for_teams.h"
 
 using namespace terrane::frontend::omp;
 
@@ -20,18 +21,27 @@ namespace {
 constexpr std::size_t kFormatBytes = 256;
 constexpr char kUsual[] = "level %L thread %i affinity %A";
 
-// The control variable affinity-format-var. It is the process's: a node's threads have that of
-// their node.
-char affinity_format[kFormatBytes] = {};
-
-std::string_view current_format() {
-  return affinity_format[0] == '\0' ? std::string_view(kUsual) : affinity_format;
+// The control variable affinity-format-var, which all threads have: a text in shared memory, under
+// a lock. nullptr: nobody has set it.
+std::string current_format() {
+  void** root = terrane_program_root(kProgramFormat);
+  terrane_program_lock(root);
+  std::string now = *root != nullptr ? static_cast<const char*>(*root) : "";
+  bool is_set = *root != nullptr;
+  terrane_program_unlock(root);
+  if (is_set) return now;
+  return environment().affinity_format.empty() ? kUsual : environment().affinity_format;
 }
 
 void set_format(std::string_view text) {
+  void** root = terrane_program_root(kProgramFormat);
+  terrane_program_lock(root);
+  if (*root == nullptr) *root = std::calloc(1, kFormatBytes);
+  if (*root == nullptr) terrane_program_fail("omp_set_affinity_format: no memory");
   std::size_t bytes = std::min(text.size(), kFormatBytes - 1);
-  std::memcpy(affinity_format, text.data(), bytes);
-  affinity_format[bytes] = '\0';
+  std::memcpy(*root, text.data(), bytes);
+  static_cast<char*>(*root)[bytes] = '\0';
+  terrane_program_unlock(root);
 }
 
 // Numbers of processors: 0-3,6
@@ -124,7 +134,8 @@ std::string read_field(std::string_view& text) {
 }
 
 std::string described(std::string_view text) {
-  if (text.empty()) text = current_format();
+  std::string format;
+  if (text.empty()) text = format = current_format();
   std::string all;
   while (!text.empty()) {
     char next = text.front();

@@ -209,7 +209,7 @@ struct Scalar {
 void add_scalar(void* block) {
   auto* scalar = static_cast<Scalar*>(std::malloc(sizeof(Scalar)));
   if (scalar == nullptr) terrane_program_fail("no memory for a variable of an OpenMP allocator");
-  void** root = terrane_program_root();
+  void** root = terrane_program_root(kProgramScalars);
   terrane_program_lock(root);
   *scalar = {block, static_cast<Scalar*>(*root)};
   *root = scalar;
@@ -217,7 +217,7 @@ void add_scalar(void* block) {
 }
 
 bool remove_scalar(const void* block) {
-  void** root = terrane_program_root();
+  void** root = terrane_program_root(kProgramScalars);
   terrane_program_lock(root);
   Scalar* found = static_cast<Scalar*>(*root);
   Scalar* before = nullptr;

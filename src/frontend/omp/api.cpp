@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "frontend/omp/binding.h"
 #include "frontend/omp/team.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
@@ -109,20 +110,34 @@ int omp_in_explicit_task() { return this_thread().explicit_tasks != 0 ? 1 : 0; }
 
 int omp_get_cancellation() { return 0; }
 
-// Threads are not bound, and there are no places in OpenMP's sense.
-int omp_get_proc_bind() { return 0; }
+int omp_get_proc_bind() { return static_cast<int>(environment().bind_at(region().active_level)); }
 
-int omp_get_num_places() { return 0; }
+int omp_get_num_places() { return static_cast<int>(places_of_all()); }
 
-int omp_get_place_num_procs(int) { return 0; }
+int omp_get_place_num_procs(int place) {
+  const cpu_set_t* set = place_at(place);
+  return set == nullptr ? 0 : CPU_COUNT(set);
+}
 
-void omp_get_place_proc_ids(int, int*) {}
+void omp_get_place_proc_ids(int place, int* ids) {
+  const cpu_set_t* set = place_at(place);
+  for (int i = 0; set != nullptr && i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, set)) *ids++ = i;
+}
 
-int omp_get_place_num() { return -1; }
+int omp_get_place_num() { return own_place(); }
 
-int omp_get_partition_num_places() { return 0; }
+int omp_get_partition_num_places() {
+  std::uint32_t first = 0, count = 0;
+  own_partition(first, count);
+  return static_cast<int>(count);
+}
 
-void omp_get_partition_place_nums(int*) {}
+void omp_get_partition_place_nums(int* places) {
+  std::uint32_t first = 0, count = 0;
+  own_partition(first, count);
+  for (std::uint32_t i = 0; i < count; ++i) places[i] = static_cast<int>(first + i);
+}
 
 void omp_set_default_device(int device) { controls().default_device = std::max(device, 0); }
 
@@ -140,7 +155,7 @@ int omp_is_initial_device() { return 1; }
 
 int omp_get_initial_device() { return kHostDevice; }
 
-int omp_get_max_task_priority() { return 0; }
+int omp_get_max_task_priority() { return static_cast<int>(environment().max_priority); }
 
 void omp_set_num_teams(int count) { controls().max_teams = std::max(count, 0); }
 
@@ -171,6 +186,18 @@ void omp_display_env(int) {
                static_cast<unsigned long long>(own.chunk));
   std::fprintf(stderr, "  [host] OMP_THREAD_LIMIT = '%u'\n", own.thread_limit);
   std::fprintf(stderr, "  [host] OMP_MAX_ACTIVE_LEVELS = '%u'\n", own.max_active_levels);
+  std::fprintf(stderr, "  [host] OMP_MAX_TASK_PRIORITY = '%u'\n", environment().max_priority);
+  static const char* const kBinds[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
+  std::fprintf(stderr, "  [host] OMP_PROC_BIND = '");
+  for (std::size_t i = 0; i < std::max<std::size_t>(environment().binds.size(), 1); ++i)
+    std::fprintf(
+        stderr, "%s%s", i == 0 ? "" : ",",
+        kBinds[static_cast<unsigned>(environment().bind_at(static_cast<std::uint32_t>(i)))]);
+  std::fprintf(stderr, "'\n  [host] OMP_PLACES = '%s'\n", environment().places.c_str());
+  std::fprintf(stderr, "  [host] OMP_STACKSIZE = '%zu'\n", environment().stack_bytes);
+  std::fprintf(stderr, "  [host] OMP_DISPLAY_AFFINITY = '%s'\n",
+               environment().shows_affinity != 0 ? "TRUE" : "FALSE");
+  std::fprintf(stderr, "  [host] OMP_CANCELLATION = 'FALSE'\n");
   std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
 }
 

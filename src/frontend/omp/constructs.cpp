@@ -85,12 +85,13 @@ thread_local void* handed = nullptr;  // what for_others has made for this threa
 
 extern "C" {
 
-void GOMP_parallel(Function* function, void* data, unsigned threads, unsigned) {
-  run_region(function, data, threads, nullptr);
+void GOMP_parallel(Function* function, void* data, unsigned threads, unsigned flags) {
+  run_region(function, data, threads, nullptr, flags);
 }
 
-unsigned GOMP_parallel_reductions(Function* function, void* data, unsigned threads, unsigned) {
-  return run_reducing(function, data, threads, *static_cast<std::uintptr_t**>(data));
+unsigned GOMP_parallel_reductions(Function* function, void* data, unsigned threads,
+                                  unsigned flags) {
+  return run_reducing(function, data, threads, *static_cast<std::uintptr_t**>(data), flags);
 }
 
 void GOMP_parallel_start(Function* function, void* data, unsigned threads) {
@@ -100,9 +101,9 @@ void GOMP_parallel_start(Function* function, void* data, unsigned threads) {
 void GOMP_parallel_end() { end_region(); }
 
 void GOMP_parallel_sections(Function* function, void* data, unsigned threads, unsigned count,
-                            unsigned) {
+                            unsigned flags) {
   LoopBegin begin = sections(count);
-  run_region(function, data, threads, &begin);
+  run_region(function, data, threads, &begin, flags);
 }
 
 void GOMP_parallel_sections_start(Function* function, void* data, unsigned threads,

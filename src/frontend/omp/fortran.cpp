@@ -1,5 +1,7 @@
 // The functions of api.h as Fortran calls them: arguments by address, of 4 bytes or of 8.
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "frontend/omp/api.h"
 
@@ -76,12 +78,22 @@ void omp_get_schedule_8_(std::int32_t* kind, std::int64_t* chunk) {
   *chunk = narrow;
 }
 
-int omp_get_place_num_procs_(const std::int32_t*) { return 0; }
-int omp_get_place_num_procs_8_(const std::int64_t*) { return 0; }
-void omp_get_place_proc_ids_(const std::int32_t*, std::int32_t*) {}
-void omp_get_place_proc_ids_8_(const std::int64_t*, std::int64_t*) {}
-void omp_get_partition_place_nums_(std::int32_t*) {}
-void omp_get_partition_place_nums_8_(std::int64_t*) {}
+TERRANE_ASKS(omp_get_place_num_procs)
+void omp_get_place_proc_ids_(const std::int32_t* place, std::int32_t* ids) {
+  omp_get_place_proc_ids(*place, ids);
+}
+void omp_get_place_proc_ids_8_(const std::int64_t* place, std::int64_t* ids) {
+  auto number = static_cast<int>(*place);
+  std::vector<int> found(static_cast<std::size_t>(omp_get_place_num_procs(number)));
+  omp_get_place_proc_ids(number, found.data());
+  std::copy(found.begin(), found.end(), ids);
+}
+void omp_get_partition_place_nums_(std::int32_t* places) { omp_get_partition_place_nums(places); }
+void omp_get_partition_place_nums_8_(std::int64_t* places) {
+  std::vector<int> found(static_cast<std::size_t>(omp_get_partition_num_places()));
+  omp_get_partition_place_nums(found.data());
+  std::copy(found.begin(), found.end(), places);
+}
 int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
   return omp_pause_resource(*kind, *device);
 }

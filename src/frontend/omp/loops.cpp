@@ -29,15 +29,15 @@ LoopBegin loop(long start, long end, long step, std::uint32_t schedule, long chu
   bool GOMP_loop_##name##_next(long* first, long* end) { return give(first, end); }
 #define TERRANE_PARALLEL_LOOP(name, schedule)                                                 \
   void GOMP_parallel_loop_##name(Function* function, void* data, unsigned threads, long from, \
-                                 long end, long step, long chunk, unsigned) {                 \
+                                 long end, long step, long chunk, unsigned flags) {           \
     LoopBegin begin = loop(from, end, step, schedule, chunk);                                 \
-    run_region(function, data, threads, &begin);                                              \
+    run_region(function, data, threads, &begin, flags);                                       \
   }
 #define TERRANE_PARALLEL_RUNTIME_LOOP(name)                                                   \
   void GOMP_parallel_loop_##name(Function* function, void* data, unsigned threads, long from, \
-                                 long end, long step, unsigned) {                             \
+                                 long end, long step, unsigned flags) {                       \
     LoopBegin begin = loop(from, end, step, kRuntime, 0);                                     \
-    run_region(function, data, threads, &begin);                                              \
+    run_region(function, data, threads, &begin, flags);                                       \
   }
 #define TERRANE_PARALLEL_LOOP_START(name, schedule)                                        \
   void GOMP_parallel_loop_##name##_start(Function* function, void* data, unsigned threads, \

@@ -3,12 +3,15 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "frontend/threads/for_teams.h"
 
@@ -140,6 +143,86 @@ void read_stack(std::size_t& out) {
   out = std::max<std::size_t>(number << 10 * unit, std::size_t{64} << 10);
 }
 
+template <typename Kind>
+bool find_word(std::string_view text, std::initializer_list<std::pair<const char*, Kind>> words,
+               Kind& out) {
+  for (const auto& [word, kind] : words) {
+    if (!equal(trimmed(text), word)) continue;
+    out = kind;
+    return true;
+  }
+  return false;
+}
+
+// For each level of regions: true, or how; false alone.
+void read_binds(std::vector<Bind>& out) {
+  const char* value = value_of("OMP_PROC_BIND");
+  if (value == nullptr) return;
+  std::string_view list = value;
+  for (bool more = true; more;) {
+    std::size_t comma = list.find(',');
+    more = comma != std::string_view::npos;
+    Bind bind = Bind::kFalse;
+    bool good = find_word<Bind>(list.substr(0, comma),
+                                {{"true", Bind::kTrue},
+                                 {"false", Bind::kFalse},
+                                 {"master", Bind::kMaster},
+                                 {"primary", Bind::kMaster},
+                                 {"close", Bind::kClose},
+                                 {"spread", Bind::kSpread}},
+                                bind);
+    bool is_alone = bind == Bind::kFalse || bind == Bind::kTrue;
+    if (!good || (is_alone && (more || !out.empty())))
+      refuse("OMP_PROC_BIND", value, "true, false, or a list of primary, close and spread");
+    out.push_back(bind);
+    if (more) list.remove_prefix(comma + 1);
+  }
+}
+
+// Read by each node of its own processors; here, whether the form is right.
+void read_places(Environment& all) {
+  const char* value = value_of("OMP_PLACES");
+  if (value == nullptr) return;
+  cpu_set_t none;
+  CPU_ZERO(&none);
+  Places places;
+  all.places = trimmed(value);
+  all.has_places = true;
+  if (!parse_places(all.places, none, places))
+    refuse("OMP_PLACES", value,
+           "threads, cores, ll_caches, numa_domains or sockets, with a number of places in "
+           "parentheses or without, or a list such as {0,1},{2,3} or {0}:4");
+}
+
+// What has no effect here, but for its form.
+void check_others() {
+  std::uint32_t kind = 0;
+  auto one_of = [&](const char* name,
+                    std::initializer_list<std::pair<const char*, std::uint32_t>> words,
+                    const char* must_be) {
+    const char* value = value_of(name);
+    if (value != nullptr && !find_word(value, words, kind)) refuse(name, value, must_be);
+  };
+  one_of("OMP_WAIT_POLICY", {{"active", 0}, {"passive", 1}}, "active or passive");
+  read_flag("OMP_CANCELLATION", kind);
+  kind = 0;
+  one_of("OMP_TARGET_OFFLOAD", {{"default", 0}, {"disabled", 0}, {"mandatory", 1}},
+         "default or disabled");
+  if (kind == 1)
+    refuse("OMP_TARGET_OFFLOAD", "mandatory",
+           "default or disabled: there is no device but the host");
+}
+
+// OMP_DISPLAY_ENV: also the word verbose.
+void read_shows(std::uint32_t& out) {
+  const char* value = value_of("OMP_DISPLAY_ENV");
+  if (value != nullptr && equal(trimmed(value), "verbose")) {
+    out = 2;
+  } else {
+    read_flag("OMP_DISPLAY_ENV", out);
+  }
+}
+
 Environment read() {
   Environment all;
   Controls& controls = all.controls;
@@ -157,10 +240,27 @@ Environment read() {
   read_number("OMP_NUM_TEAMS", 1, INT32_MAX, controls.max_teams);
   read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT32_MAX, controls.teams_thread_limit);
   read_stack(all.stack_bytes);
+  read_number("OMP_MAX_TASK_PRIORITY", 0, INT32_MAX, all.max_priority);
+  read_binds(all.binds);
+  read_places(all);
+  read_flag("OMP_DISPLAY_AFFINITY", all.shows_affinity);
+  if (const char* format = std::getenv("OMP_AFFINITY_FORMAT")) all.affinity_format = format;
+  read_shows(all.shows);
+  check_others();
   return all;
 }
 
 }  // namespace
+
+bool Environment::binds_threads() const {
+  return binds.empty() ? has_places : binds[0] != Bind::kFalse;
+}
+
+Bind Environment::bind_at(std::uint32_t level) const {
+  if (!binds_threads()) return Bind::kFalse;
+  if (binds.empty()) return Bind::kTrue;
+  return binds[std::min<std::size_t>(level, binds.size() - 1)];
+}
 
 const Environment& environment() {
   static const Environment all = read();

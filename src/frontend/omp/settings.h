@@ -2,6 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend/omp/places.h"
 
 namespace terrane::frontend::omp {
 
@@ -36,8 +40,19 @@ struct Controls {
 // What the environment says, which is the same on all nodes and never changes.
 struct Environment {
   Controls controls;
-  std::size_t stack_bytes = 0;  // of a thread; 0: the process's limit
-  bool shows = false;           // OMP_DISPLAY_ENV
+  std::size_t stack_bytes = 0;     // of a thread; 0: the process's limit
+  std::uint32_t shows = 0;         // OMP_DISPLAY_ENV
+  std::uint32_t max_priority = 0;  // OMP_MAX_TASK_PRIORITY
+  // OMP_PROC_BIND, for regions of level 0, 1, ...; the last one for all others. Empty: not set.
+  std::vector<Bind> binds;
+  std::string places;  // OMP_PLACES
+  bool has_places = false;
+  std::uint32_t shows_affinity = 0;  // OMP_DISPLAY_AFFINITY
+  std::string affinity_format;       // OMP_AFFINITY_FORMAT
+
+  // Whether threads of a team are bound, and those of a region at a level how.
+  bool binds_threads() const;
+  Bind bind_at(std::uint32_t level) const;
 };
 
 // Read once. A variable that is wrong ends the program with a sentence.

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "frontend/omp/api.h"
+#include "frontend/omp/binding.h"
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/region_report.h"
 #include "frontend/omp/task_history.h"
@@ -41,6 +43,7 @@ struct Fork {
   std::uint32_t moves_tasks;
   std::int32_t team_number, teams;  // of the master's league
   std::uint64_t floating_point;     // the control of the master's
+  Bind bind;
 };
 
 // The part of shared memory by which a team synchronises.
@@ -57,6 +60,8 @@ struct alignas(64) Meeting {
 };
 
 constexpr std::size_t kCounterBytes = 64;  // no two of them share a line
+
+constexpr unsigned kProcBindBits = 7;  // of the flags of a region
 
 struct Begin {
   Meeting* meeting;
@@ -127,6 +132,7 @@ void run_part(Thread& me) {
   me.team_number = fork.team_number;
   me.teams = fork.teams;
   platform::floating_point::apply_control({fork.floating_point, 0});
+  take_seat(fork.bind, me.local, own.threads_here, fork.size);
   Group group{nullptr, fork.reductions};
   me.group = fork.reductions != nullptr ? &group : nullptr;
   if (fork.has_begin != 0) begin_work(fork.begin.range, fork.begin.plan);
@@ -272,8 +278,12 @@ struct Started {
   Function* function;
 };
 
-void enter_alone(Started& started) {
+void enter_alone(Started& started, unsigned flags) {
   Thread& me = this_thread();
+  if (can_fork()) {
+    share_places();
+    take_seat(bind_of_region(flags & kProcBindBits), 0, 1, 1);
+  }
   started.controls = controls();
   started.is_forked = false;
   Region& outer = region();
@@ -285,9 +295,10 @@ void enter_alone(Started& started) {
 }
 
 void fork_team(Started& started, Function* function, void* data, std::uint32_t size,
-               const LoopBegin* begin) {
+               const LoopBegin* begin, unsigned flags) {
   Thread& me = this_thread();
   ensure_pool(size);
+  share_places();
   prepare_small_barrier(size);
   Fork fork = {};
   fork.command = Fork::kRun;
@@ -306,6 +317,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   }
   team_was_smaller = size < known_pool;
   started.function = function;
+  fork.bind = bind_of_region(flags & kProcBindBits);
   fork.team_number = me.team_number;
   fork.teams = me.teams;
   fork.floating_point = platform::floating_point::capture().control;
@@ -320,10 +332,11 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   started.is_forked = true;
   started.region = make_region(&implicit, 0, size, fork.moves_tasks != 0);
   me.region = &started.region;
+  take_seat(fork.bind, 0, started.region.threads_here, size);
 }
 
 void enter(Started& started, Function* function, void* data, std::uint32_t wanted,
-           const LoopBegin* begin, Group* group = nullptr) {
+           const LoopBegin* begin, unsigned flags = 0, Group* group = nullptr) {
   std::uint32_t size = next_team_size(wanted);
   started.group = std::exchange(this_thread().group, group);
   started.around = this_thread().region;
@@ -331,9 +344,9 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
   started.has_frame = size == 1 || is_in_task();
   if (started.has_frame) enter_implicit_task(started.frame);
   if (size == 1) {
-    enter_alone(started);
+    enter_alone(started, flags);
   } else {
-    fork_team(started, function, data, size, begin);
+    fork_team(started, function, data, size, begin, flags);
   }
   if (begin != nullptr) begin_work(begin->range, begin->plan);
 }
@@ -376,6 +389,7 @@ Controls& controls() {
   if (!me.has_controls) {
     me.controls = environment().controls;
     me.has_controls = true;
+    if (environment().shows != 0 && terrane_program_is_main()) omp_display_env(0);
   }
   return me.controls;
 }
@@ -394,9 +408,10 @@ std::uint32_t next_team_size(std::uint32_t wanted) {
   return std::clamp(size, 1u, own.thread_limit);
 }
 
-void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin) {
+void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin,
+                unsigned flags) {
   Started started;
-  enter(started, function, data, wanted, begin);
+  enter(started, function, data, wanted, begin, flags);
   function(data);
   leave(started);
 }
@@ -419,14 +434,14 @@ void run_on_each_node(Function* function, void* data) {
 }
 
 std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
-                           std::uintptr_t* reductions) {
+                           std::uintptr_t* reductions, unsigned flags) {
   std::uint32_t size = next_team_size(wanted);
   Thread& me = this_thread();
   Group group, *around = std::exchange(me.group, &group);
   register_reductions(reductions, size);
   me.group = around;
   Started started;
-  enter(started, function, data, size, nullptr, &group);
+  enter(started, function, data, size, nullptr, flags, &group);
   function(data);
   leave(started);
   return size;

@@ -105,15 +105,16 @@ Controls& controls();
 Region& region();
 
 // Runs function(data) by a team. `wanted` 0: as many threads as the control variables say. `work`:
-// a loop that all threads begin with, or nullptr.
+// a loop that all threads begin with, or nullptr. `flags`: the number of the clause proc_bind.
 struct LoopBegin {
   Range range;
   Plan plan;
 };
-void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
+void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin,
+                unsigned flags = 0);
 // The same with task reductions over the region (reductions.h); how many threads it had.
 std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
-                           std::uintptr_t* reductions);
+                           std::uintptr_t* reductions, unsigned flags);
 // The same in two calls: the caller runs its part between them.
 void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
 void end_region();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "frontend/threads/for_teams.h"
 #include "frontend/threads/inherited.h"
 #include "runtime/node.h"
 #include "runtime/program/heap.h"
@@ -97,8 +98,8 @@ struct Control {
   std::uint32_t live;  // threads that have not ended
   std::uint32_t main_has_exited;
   std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
-  void* for_teams;          // terrane_program_root
-  std::uint64_t flushes;    // its address is that of the lock of terrane_program_flush
+  void* for_teams[kProgramRoots];  // terrane_program_root
+  std::uint64_t flushes;           // its address is that of the lock of terrane_program_flush
   std::uint32_t next_record;
   std::uint32_t slots;
   std::uint32_t load[kMostThreads];     // threads in each place

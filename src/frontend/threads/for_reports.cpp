@@ -64,7 +64,9 @@ using namespace terrane::frontend::threads;
 #pragma GCC visibility push(default)
 extern "C" {
 
-bool terrane_program_reports() { return Program::get()->node().page_writes() != nullptr; }
+bool terrane_program_reports() {
+  return Program::get() != nullptr && Program::get()->node().page_writes() != nullptr;
+}
 
 void terrane_program_work_done(bool with_own_threads, terrane_program_work* work) {
   terrane::runtime::Work done = Program::get()->node().work(with_own_threads);

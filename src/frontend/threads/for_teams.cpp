@@ -15,7 +15,9 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/before_start.h"
 #include "frontend/threads/program.h"
+#include "platform/page_size.h"
 #include "platform/wait.h"
 
 namespace terrane::frontend::threads {
@@ -50,7 +52,7 @@ void give_way() {
   flushes_at_once = at_once ? flushes_at_once + 1 : 0;
   if (!at_once) return;
   if (flushes_at_once < kPatientFlushes) {
-    ::sched_yield();
+    next<"sched_yield">(::sched_yield)();
   } else {
     next<"usleep">(::usleep)(std::min(flushes_at_once - kPatientFlushes, kLongestSleepUs));
   }
@@ -95,17 +97,25 @@ using terrane::protocol::LockResult;
 #pragma GCC visibility push(default)
 extern "C" {
 
-std::uint32_t terrane_program_node() { return program().self(); }
+std::uint32_t terrane_program_node() { return is_before_start() ? 0 : program().self(); }
 
-std::uint32_t terrane_program_nodes() { return program().node().nodes(); }
+std::uint32_t terrane_program_nodes() { return is_before_start() ? 1 : program().node().nodes(); }
+
+bool terrane_program_are_together(std::uint32_t node, std::uint32_t other) {
+  auto& own = program().node();
+  return own.host_name(terrane::NodeId{node}) == own.host_name(terrane::NodeId{other});
+}
 
 bool terrane_program_is_spread() {
   return program().node().nodes_on_host() < program().node().nodes();
 }
 
-std::uint32_t terrane_program_places() { return program().control().slots; }
+std::uint32_t terrane_program_places() { return is_before_start() ? 1 : program().control().slots; }
 
-bool terrane_program_is_main() { return this_thread().record == &program().control().records[0]; }
+bool terrane_program_is_main() {
+  if (is_before_start()) return false;
+  return this_thread().record == &program().control().records[0];
+}
 
 void* terrane_program_memory(std::size_t bytes) {
   void* memory = program().take_region(bytes);
@@ -113,16 +123,22 @@ void* terrane_program_memory(std::size_t bytes) {
   return memory;
 }
 
-void** terrane_program_root() { return &program().control().for_teams; }
+void** terrane_program_root(terrane_program_kept what) {
+  static void* own[kProgramRoots];
+  return is_before_start() ? &own[what] : &program().control().for_teams[what];
+}
 
 void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
                                    std::uint32_t node) {
   using terrane::wire::Homes;
+  if (is_before_start()) return before_start::pages(bytes);
   constexpr Homes kHomes[] = {Homes::kFirstTouch, Homes::kBlock, Homes::kCyclic, Homes::kExplicit};
   return program().take_region(bytes, {.homes = kHomes[homes], .argument = node});
 }
 
-void terrane_program_give_memory(void* memory) { program().give_region(memory); }
+void terrane_program_give_memory(void* memory) {
+  is_before_start() ? before_start::give_pages(memory) : program().give_region(memory);
+}
 
 std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* word,
                                      std::uint64_t operand) {
@@ -142,7 +158,9 @@ void terrane_program_relax_atomics() {
   });
 }
 
-void terrane_program_look() { program().node().look(); }
+void terrane_program_look() {
+  if (!is_before_start()) program().node().look();
+}
 
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {
   require(program().node().barrier(terrane::BarrierId{id}, threads_here));
@@ -162,18 +180,22 @@ void terrane_program_fork(std::uint32_t id, std::uint32_t threads_here, const vo
 }
 
 terrane_program_locked terrane_program_lock(const void* address) {
+  if (is_before_start()) return before_start::lock(address);
   return locked(program().node().lock_until(lock_of(address), kForEver));
 }
 
 terrane_program_locked terrane_program_try_lock(const void* address) {
+  if (is_before_start()) return before_start::lock(address);
   return locked(program().node().lock_until(lock_of(address), kNoWait));
 }
 
 bool terrane_program_unlock(const void* address) {
+  if (is_before_start()) return before_start::unlock(address);
   return program().node().unlock_held(lock_of(address)) == LockResult::kOk;
 }
 
 std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount) {
+  if (is_before_start()) return before_start::add(counter, amount);
   std::int64_t before = 0;
   require(program().node().change_count(counter_id(counter), terrane::protocol::CountOp::kAdd,
                                         amount, &before));
@@ -181,6 +203,7 @@ std::int64_t terrane_program_add(std::uint32_t counter, std::int64_t amount) {
 }
 
 void terrane_program_await(std::uint32_t counter, std::int64_t at_least) {
+  if (is_before_start()) return before_start::await(counter, at_least);
   require(program().node().await_count(counter_id(counter), at_least));
 }
 
@@ -235,14 +258,18 @@ std::size_t terrane_program_tls_behind(const void* address) {
 
 const void* terrane_program_stack_end() { return this_thread().stack.top(); }
 
-bool terrane_program_is_shared(const void* address) { return SharedRange::contains(address); }
+bool terrane_program_is_shared(const void* address) {
+  return is_before_start() || SharedRange::contains(address);
+}
 
 void terrane_program_touch(const void* address) {
   terrane::runtime::Node& node = program().node();
   require(node.touch(node.address_of(program().block_of(address)), 1, true));
 }
 
-std::size_t terrane_program_page_bytes() { return program().node().block_bytes(); }
+std::size_t terrane_program_page_bytes() {
+  return is_before_start() ? terrane::platform::page_bytes() : program().node().block_bytes();
+}
 
 std::uint64_t terrane_program_allocation(const void* address) {
   terrane::protocol::Region region = program().node().allocation_of(program().block_of(address));
@@ -250,7 +277,10 @@ std::uint64_t terrane_program_allocation(const void* address) {
   return is_one ? region.id.value + 1 : 0;
 }
 
-void terrane_program_fail(const char* sentence) { program().node().fail(sentence); }
+void terrane_program_fail(const char* sentence) {
+  is_before_start() ? before_start::fail(sentence) : program().node().fail(sentence);
+  __builtin_unreachable();
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

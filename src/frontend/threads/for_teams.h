@@ -5,12 +5,16 @@
 
 // What libterrane_threads offers to a library that runs teams of threads on a program's nodes
 // (src/frontend/omp). C names, since both libraries are loaded apart. Only for threads of the
-// program, after its start.
+// program, after its start. Before it, while constructors of libraries run, there is one node with
+// one thread, main's, which makes no team: locks, counters and memory are the process's own, and
+// what is about teams may not be called.
 extern "C" {
 
 // Which node this is, and how many there are.
 std::uint32_t terrane_program_node();
 std::uint32_t terrane_program_nodes();
+// Whether two nodes are on one host.
+bool terrane_program_are_together(std::uint32_t node, std::uint32_t other);
 // Whether some of them are on other hosts.
 bool terrane_program_is_spread();
 // Places for threads, of all nodes together.
@@ -19,9 +23,10 @@ std::uint32_t terrane_program_places();
 bool terrane_program_is_main();
 // Shared memory of zeros, which is never given back. Ends the program where there is none.
 void* terrane_program_memory(std::size_t bytes);
-// A pointer in shared memory, which is nullptr at first: the library of teams keeps what all nodes
+// Pointers in shared memory, which are nullptr at first: the library of teams keeps what all nodes
 // have to find there.
-void** terrane_program_root();
+enum terrane_program_kept { kProgramScalars, kProgramFormat, kProgramRoots };
+void** terrane_program_root(terrane_program_kept what);
 // As terrane_program_memory in whole pages, whose homes `homes` and `node` name for good; nullptr:
 // there is none. Of blocks each node gets one; cyclic: a page of each node in turn, from node 0.
 // `node`: of kProgramOnNode. give: it is not used any more.

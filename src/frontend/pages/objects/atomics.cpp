@@ -11,8 +11,10 @@
 #include <cstring>
 #include <utility>
 
+#include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 
+using terrane::frontend::next;
 using namespace terrane::frontend::pages;
 using terrane::protocol::AtomicKind;
 using terrane::protocol::AtomicOp;
@@ -103,7 +105,7 @@ void note_load(const volatile void* word) {
   if (std::exchange(loaded_last, word) != word) loaded_on_end = 0;
   ++loaded_on_end;
   if (loaded_on_end % kLoadsUntilLook == 0) node()->look();
-  if (loaded_on_end % kLoadsUntilYield == 0) ::sched_yield();
+  if (loaded_on_end % kLoadsUntilYield == 0) next<"sched_yield">(::sched_yield)();
 }
 
 template <typename Word>

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontend/omp/places.h"
+
+// Threads of teams on places (places.h): those of a node on the places of that node.
+namespace terrane::frontend::omp {
+
+// Where OMP_PLACES or OMP_PROC_BIND asks for it: tells all nodes which places there are. By the
+// master, outside of regions, before its first team.
+void share_places();
+
+// Binds the calling thread, which is number `thread` of the `threads` of a team on this node, and
+// shows what it has where OMP_DISPLAY_AFFINITY asks for it and it has changed.
+void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team);
+
+// How a region is bound whose clause proc_bind has that number (0: none).
+Bind bind_of_region(unsigned clause);
+
+// What the program asks: places of all nodes, by their numbers.
+std::uint32_t places_of_all();
+const cpu_set_t* place_at(int number);  // nullptr: there is none
+int own_place();                        // -1: the calling thread is not bound
+void own_partition(std::uint32_t& first, std::uint32_t& count);
+
+}  // namespace terrane::frontend::omp
