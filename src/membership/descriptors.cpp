@@ -4,12 +4,14 @@
 
 #include <bit>
 
+#include "base/own_process.h"
+
 namespace terrane::membership {
 
 void Descriptors::own(int fd) noexcept {
   auto index = static_cast<std::size_t>(fd);
   if (fd < 0 || index >= kMost) return;
-  process_.store(::getpid(), std::memory_order_relaxed);
+  process_.store(base::own_process(), std::memory_order_relaxed);
   words_[index / 64].fetch_or(std::uint64_t{1} << index % 64);
 }
 
@@ -32,7 +34,8 @@ std::optional<int> Descriptors::first_from(unsigned fd, unsigned last) const noe
       continue;
     }
     index += static_cast<std::size_t>(std::countr_zero(word));
-    if (index > last || process_.load(std::memory_order_relaxed) != ::getpid()) return std::nullopt;
+    if (index > last || process_.load(std::memory_order_relaxed) != base::own_process())
+      return std::nullopt;
     return static_cast<int>(index);
   }
   return std::nullopt;

@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "base/open_descriptors.h"
+#include "base/own_process.h"
 #include "membership/part.h"
 
 namespace terrane::membership {
 
 base::Result<std::unique_ptr<bootstrap::Bootstrap>> Place::join() {
-  if (process_ != 0 && process_ != ::getpid())
+  if (process_ != 0 && process_ != base::own_process())
     return base::error(
         "this process is a child of one that has joined the job; that one alone is in it");
   std::lock_guard hold(joining_);
@@ -24,7 +25,7 @@ base::Result<std::unique_ptr<bootstrap::Bootstrap>> Place::join() {
     if (!job) return job.error();
     before.own_later_ones();  // PMIx opens some
     job_ = std::move(job).value();
-    process_ = ::getpid();
+    process_ = base::own_process();
   }
   auto part = Part::create(*this);
   if (!part) return part.error();
@@ -51,7 +52,8 @@ bool Place::others_inside(const Part& part) const {
 // Where an initialisation failed the others need not wait for this node, which closes its
 // connection.
 void Place::give_back(Part& part) {
-  if (process_ != ::getpid()) return;  // a child of a fork: the parent's lock may be held for ever
+  if (process_ != base::own_process())
+    return;  // a child of a fork: the parent's lock may be held for ever
   std::lock_guard hold(joining_);
   std::lock_guard hear(news_);
   std::erase(parts_, &part);

@@ -4,6 +4,7 @@
 
 #include "platform/fault_signal.h"
 #include "platform/libc_signals.h"
+#include "platform/program_handlers.h"
 
 namespace terrane::platform {
 namespace {
@@ -54,6 +55,9 @@ int program_sigaction(int signal_number, const struct sigaction* action, struct 
   if (action != nullptr) next = *action;  // here, in front of locks: it may lie in shared memory
   if (SignalChain* chain = chain_of(signal_number); chain != nullptr) {
     chain->exchange(action != nullptr ? &next : nullptr, &last);
+  } else if (has_program_handlers()) {
+    if (exchange_program_action(signal_number, action != nullptr ? &next : nullptr, &last) != 0)
+      return -1;
   } else {
     next.sa_mask = without_fault_signals(next.sa_mask);
     int result =

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "platform/libc_signals.h"
+#include "platform/program_handlers.h"
 
 namespace terrane::platform {
 namespace {
@@ -21,21 +22,6 @@ sigset_t mask_while_handling() {
   }
   return mask;
 }
-
-// Nothing interrupts this thread while it lives.
-class SignalsClosed {
- public:
-  SignalsClosed() {
-    sigset_t all;
-    sigfillset(&all);
-    libc_signals().set_mask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsClosed() { libc_signals().set_mask(SIG_SETMASK, &before_, nullptr); }
-  SignalsClosed(const SignalsClosed&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 // Death by the very signal that came. A fault comes again when its instruction does; a sent signal
 // is sent again.

@@ -3,6 +3,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/own_process.h"
+
 namespace terrane::platform {
 namespace {
 
@@ -14,15 +16,15 @@ void wake_thread(pid_t thread) {
   siginfo_t info{};
   info.si_signo = SIGBUS;
   info.si_code = SI_QUEUE;
-  info.si_pid = ::getpid();
+  info.si_pid = base::own_process();
   info.si_uid = ::getuid();
   info.si_value.sival_ptr = &mark;
-  ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread, SIGBUS, &info);
+  ::syscall(SYS_rt_tgsigqueueinfo, base::own_process(), thread, SIGBUS, &info);
 }
 
 bool is_wake(const siginfo_t& info) {
-  return info.si_signo == SIGBUS && info.si_code == SI_QUEUE && info.si_pid == ::getpid() &&
-         info.si_value.sival_ptr == &mark;
+  return info.si_signo == SIGBUS && info.si_code == SI_QUEUE &&
+         info.si_pid == base::own_process() && info.si_value.sival_ptr == &mark;
 }
 
 }  // namespace terrane::platform

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "runtime/displaced_handlers.h"
 #include "runtime/page_steps.h"
+#include "runtime/program/own_stack.h"
 #include "runtime/statistics.h"
 #include "runtime/waiting/backoff.h"
 #include "runtime/waiting/patience.h"
@@ -388,6 +389,10 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   attend(context);
   waiting_.fetch_add(1);
   while (!done()) {
+    if (own_stack().has_signal && own_stack().holds == 0 && context.nesting.holds_nothing) {
+      run_handlers(context);
+      continue;
+    }
     if (poll_once(context)) {
       backoff.restart();  // a node that was served may soon ask for more
       continue;
@@ -418,6 +423,27 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   ring(context);
   context.polled_ns = platform::now_ns();
   context.waited_ns += context.polled_ns - from;
+}
+
+// The program's handlers that have waited for the calling thread. It serves nobody meanwhile, and
+// the operations of a handler are no part of the one that waits.
+void Engine::run_handlers(ThreadContext& context) {
+  end_turns(context, true);
+  serve(context, false);
+  ring(context);
+  if (transport_.unattend()) poll_all();
+  ThreadContext& before = threads_.enter_handler();
+  OwnStack& own = own_stack();
+  OwnStack operation = own;
+  own.top = nullptr;  // its operations run on the signal stack, as it does
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  own.depth = 0;
+  take_signals();
+  own.depth = operation.depth;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  own.top = operation.top;
+  threads_.leave_handler(before);
+  transport_.attend();
 }
 
 // The core then resumes the thread, unless it has done so before.

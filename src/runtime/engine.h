@@ -111,6 +111,7 @@ class Engine final : private transport::Receiver {
   void place(const protocol::Place& place, const protocol::Event& event, Counters& counters);
   template <typename Done>
   void wait_until(ThreadContext& context, Done done, WaitLimit limit = {}, bool alone = false);
+  void run_handlers(ThreadContext& context);
   void expire(ThreadContext& context);
   void attend(ThreadContext& context);
   void unattend(ThreadContext& context);

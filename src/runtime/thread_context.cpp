@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "platform/fault_source.h"
@@ -136,6 +137,21 @@ ThreadContext& ThreadRegistry::deputy(ThreadContext& context) {
   if (context.deputy == nullptr) context.deputy = &make();
   context.deputy->thread = context.thread.load();
   return *context.deputy;
+}
+
+ThreadContext& ThreadRegistry::enter_handler() {
+  ThreadContext& before = current();
+  ThreadContext& own = make();
+  own.thread = before.thread.load();
+  own.role = nullptr;
+  link.context = &own;
+  return before;
+}
+
+void ThreadRegistry::leave_handler(ThreadContext& before) {
+  ThreadContext& own = *std::exchange(link.context, &before);
+  std::lock_guard hold(mutex_);
+  idle_.push_back(&own);
 }
 
 void ThreadRegistry::give_back(ThreadContext& context) {

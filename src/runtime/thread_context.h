@@ -175,6 +175,10 @@ class ThreadRegistry {
   // The context with which the calling thread runs an operation while the operation of its own
   // context, `context`, waits. It remains the deputy of `context`.
   ThreadContext& deputy(ThreadContext& context);
+  // Another context for the calling thread until leave_handler(): for a signal handler of the
+  // program, which runs while the operation of the thread's own context waits. The former one.
+  ThreadContext& enter_handler();
+  void leave_handler(ThreadContext& before);
   ThreadContext& at(protocol::WaiterId waiter) const { return *contexts_[waiter.value]; }
 
   // Whether a context with that number exists; for numbers from the network.

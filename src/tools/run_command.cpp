@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 #include "tools/launch/job_engine.h"
 #include "tools/launch/program.h"
+#include "tools/launch/wrapped_program.h"
 #include "tools/run_options.h"
 
 namespace terrane::tools {
@@ -99,8 +100,17 @@ int run(const RunOptions& options, const CommandContext& context) {
   }
   plan.program.path = program.path;
   if (auto copies = bootstrap::copies_by_foreign_launcher()) base::log("{}", *copies);
-  if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   bool threads = shares_program(options.preload);
+  if (threads) {
+    auto behind = program_behind(plan.program.argv, search_path ? search_path : "/usr/bin:/bin");
+    if (!behind) {
+      base::log("{}", behind.error().message);
+      return kExitUsage;
+    }
+    if (behind.value() != program.path) plan.program.program = behind.value();
+    program.path = behind.value();
+  }
+  if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   if (threads && !check_threads(program.path, options)) return kExitUsage;
   if (threads || options.preload == Preload::kAlways) {
     std::string why = why_no_preload(options.preload);
@@ -126,8 +136,10 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
   run_app.add_option("--timeout", options.timeout, "End the job after so long (exit code 124)")
       ->type_name("SECONDS");
   run_app
-      .add_option("--grace", options.grace,
-                  "From SIGTERM, SIGHUP or SIGQUIT to the end of what still runs; default 5")
+      .add_option(
+          "--grace", options.grace,
+          "From SIGTERM, SIGHUP or SIGQUIT to the end of what still runs; default 5 (run), none "
+          "(threads, omp)")
       ->type_name("SECONDS");
   run_app
       .add_option("--heartbeat", options.heartbeat,

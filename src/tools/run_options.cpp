@@ -207,9 +207,13 @@ base::Result<> add_times(const RunOptions& options, JobPlan& plan) {
     if (!timeout) return timeout.error();
     plan.timeout_ms = timeout.value();
   }
-  auto grace = parse_seconds("--grace", options.grace);
-  if (!grace) return grace.error();
-  plan.grace_ms = grace.value();
+  if (!options.grace.empty()) {
+    auto grace = parse_seconds("--grace", options.grace);
+    if (!grace) return grace.error();
+    plan.grace_ms = grace.value();
+  } else if (shares_program(options.preload)) {
+    plan.grace_ms = JobPlan::kNoGrace;
+  }
   auto start = parse_seconds("--start-timeout", options.start_timeout);
   if (!start) return start.error();
   plan.start_timeout_ms = start.value();

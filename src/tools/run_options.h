@@ -16,7 +16,7 @@ struct RunOptions {
   std::vector<std::string> variables;
   std::string folder, timeout, bind_to, heartbeat = "1", death_after, on_death, patience, predict;
   std::string hosts, host_file, map_by = "slot", engine = "auto", rsh, prefix, start_timeout = "30",
-                                grace = "5";
+                                grace;
   std::string clusters;  // "a:h0,h1/b:h2"; empty: as the topology says
   std::string gateways;  // "a:g0/b:g1"; empty: as the topology says
   std::string key;       // the file of the job's secret

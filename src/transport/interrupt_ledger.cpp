@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/own_process.h"
+
 namespace terrane::transport {
 
 InterruptLedger::Slot* InterruptLedger::slot_of(std::uint32_t thread) noexcept {
@@ -23,7 +25,7 @@ InterruptLedger::Slot* InterruptLedger::slot_of_a_dead_thread(std::uint32_t thre
   for (std::uint32_t probe = 0; probe < kSlots; ++probe) {
     Slot& slot = slots_[(thread + probe) % kSlots];
     std::uint32_t owner = slot.thread.load();
-    if (::tgkill(::getpid(), static_cast<pid_t>(owner), 0) == 0) continue;
+    if (::tgkill(base::own_process(), static_cast<pid_t>(owner), 0) == 0) continue;
     if (!slot.thread.compare_exchange_strong(owner, thread)) continue;
     slot.seen.store(0);
     found = &slot;

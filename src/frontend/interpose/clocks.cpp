@@ -10,6 +10,7 @@
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/process_signals.h"
 
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::In;
@@ -17,6 +18,16 @@ using terrane::frontend::InOut;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
+using terrane::frontend::ProcessSignals;
+
+namespace {
+
+bool has_timer_elsewhere(__itimer_which_t which) {
+  ProcessSignals* signals = ProcessSignals::get();
+  return which == ITIMER_REAL && signals != nullptr && signals->are_elsewhere();
+}
+
+}  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -58,11 +69,14 @@ clock_t times(tms* to) noexcept {
 }
 
 int getitimer(__itimer_which_t which, itimerval* to) noexcept {
+  if (has_timer_elsewhere(which)) return ProcessSignals::get()->timer(nullptr, to);
   Out<itimerval> own(to);
   return own.done(next<"getitimer">(::getitimer)(which, own.get()));
 }
 
 int setitimer(__itimer_which_t which, const itimerval* time, itimerval* before) noexcept {
+  if (time != nullptr && has_timer_elsewhere(which))
+    return ProcessSignals::get()->timer(time, before);
   In<itimerval> own(time);
   Out<itimerval> own_before(before);
   return own_before.done(next<"setitimer">(::setitimer)(which, own.get(), own_before.get()));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <tuple>
 #include <type_traits>
 
@@ -113,7 +114,16 @@ Result call_on(std::uint32_t node, Result (*function)(Parameters...),
   made.arguments = {arguments...};
   made.result = {};
   made.error = errno;
-  bool has_run = Elsewhere::get()->run(node, made);
+  Elsewhere& elsewhere = *Elsewhere::get();
+  bool is_private = !SharedRange::contains(&made);  // a signal handler's stack is
+  void* room = is_private ? elsewhere.allocate(sizeof made) : nullptr;
+  if (is_private && room == nullptr) errno = ENOMEM;
+  Made* there = room == nullptr ? &made : new (room) Made(made);
+  bool has_run = (!is_private || room != nullptr) && elsewhere.run(node, *there);
+  if (room != nullptr) {
+    made = *there;
+    elsewhere.free(room);
+  }
   if (has_run) errno = made.error;
   if constexpr (std::is_pointer_v<Result>) {
     return has_run ? made.result : nullptr;

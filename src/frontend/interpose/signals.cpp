@@ -10,8 +10,10 @@
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/process_signals.h"
 #include "frontend/interpose/shared_range.h"
 #include "platform/fault_source.h"
+#include "platform/program_handlers.h"
 #include "platform/program_signals.h"
 #include "platform/wake_signal.h"
 
@@ -23,9 +25,25 @@ using terrane::frontend::In;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
+using terrane::frontend::ProcessSignals;
 using terrane::frontend::SharedRange;
 
 namespace {
+
+// sigaction() of the program.
+int change(int signal_number, const struct sigaction* action, struct sigaction* before) {
+  struct sigaction next {};
+  if (action != nullptr) next = *action;
+  int result =
+      platform::program_sigaction(signal_number, action == nullptr ? nullptr : &next, before);
+  ProcessSignals* signals = ProcessSignals::get();
+  if (result == 0 && action != nullptr && signals != nullptr) signals->changed(signal_number, next);
+  return result;
+}
+
+bool are_elsewhere() {
+  return ProcessSignals::get() != nullptr && ProcessSignals::get()->are_elsewhere();
+}
 
 // signal() in the manner of BSD or of System V.
 sighandler_t install(int signal_number, sighandler_t handler, int flags) {
@@ -38,8 +56,7 @@ sighandler_t install(int signal_number, sighandler_t handler, int flags) {
   action.sa_handler = handler;
   action.sa_flags = flags;
   if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal_number);
-  return platform::program_sigaction(signal_number, &action, &before) == 0 ? before.sa_handler
-                                                                           : SIG_ERR;
+  return change(signal_number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
 }
 
 }  // namespace
@@ -49,13 +66,38 @@ extern "C" {
 
 int sigaction(int signal_number, const struct sigaction* action,
               struct sigaction* before) noexcept {
-  return platform::program_sigaction(signal_number, action, before);
+  return change(signal_number, action, before);
 }
 
 sighandler_t signal(int signal_number, sighandler_t handler) noexcept {
-  if (!platform::is_fault_signal(signal_number))
+  if (!platform::is_fault_signal(signal_number) && !platform::has_program_handlers())
     return next<"signal">(::signal)(signal_number, handler);
   return install(signal_number, handler, SA_RESTART);
+}
+
+// Those of X/Open.
+sighandler_t sigset(int signal_number, sighandler_t handler) noexcept {
+  sigset_t own, before;
+  sigemptyset(&own);
+  if (handler != SIG_ERR && sigaddset(&own, signal_number) != 0) return SIG_ERR;
+  bool holds = handler == SIG_HOLD;
+  if (pthread_sigmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &own, &before) != 0) return SIG_ERR;
+  bool was_held = sigismember(&before, signal_number) == 1;
+  struct sigaction now {};
+  if (holds && change(signal_number, nullptr, &now) != 0) return SIG_ERR;
+  sighandler_t last = holds ? now.sa_handler : install(signal_number, handler, 0);
+  return was_held && last != SIG_ERR ? SIG_HOLD : last;
+}
+
+int sigignore(int signal_number) noexcept {
+  return install(signal_number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
+}
+
+int siginterrupt(int signal_number, int interrupts) noexcept {
+  struct sigaction action {};
+  if (change(signal_number, nullptr, &action) != 0) return -1;
+  action.sa_flags = interrupts != 0 ? action.sa_flags & ~SA_RESTART : action.sa_flags | SA_RESTART;
+  return change(signal_number, &action, nullptr);
 }
 
 sighandler_t ssignal(int signal_number, sighandler_t handler) noexcept {
@@ -87,11 +129,14 @@ int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
 
 int sigpending(sigset_t* to) noexcept {
   Out<sigset_t> own(to);
-  return own.done(next<"sigpending">(::sigpending)(own.get()));
+  int result = next<"sigpending">(::sigpending)(own.get());
+  if (result == 0 && are_elsewhere()) result = ProcessSignals::get()->pending(*own.get());
+  return own.done(result);
 }
 
 int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
   In<sigset_t> own(set);
+  if (are_elsewhere()) return ProcessSignals::get()->wait(*set, info, timeout);
   Out<siginfo_t> own_info(info);
   In<timespec> own_timeout(timeout);
   ForKernel<siginfo_t> taken;
@@ -120,6 +165,7 @@ int sigwait(const sigset_t* set, int* signal_number) {
 
 int signalfd(int fd, const sigset_t* set, int flags) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::signalfd, fd, set, flags);
+  if (are_elsewhere()) return ProcessSignals::get()->open(fd, *set, flags);
   return terrane::frontend::adopt(next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags));
 }
 

@@ -107,6 +107,11 @@ int cancel(Record& record) {
   return 0;
 }
 
+pid_t thread_of(std::uint32_t number, std::uint32_t generation) {
+  const Target& target = targets[number];
+  return target.generation.load() == generation ? target.thread.load() : 0;
+}
+
 void mark_cancelled(std::uint32_t number, std::uint32_t generation) {
   Target& target = targets[number];
   if (generation > target.cancelled.load()) target.cancelled.store(generation);

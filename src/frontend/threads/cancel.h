@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 
 #include "frontend/threads/control.h"
@@ -17,6 +19,8 @@ void end_target(const Record& record);
 // Cancels a thread on any node. An error number, or 0.
 int cancel(Record& record);
 
+// The kernel's number of a thread of this node; 0: it is not there.
+pid_t thread_of(std::uint32_t number, std::uint32_t generation);
 // On the node of the thread: marks it. A thread that had the record before is not meant.
 void mark_cancelled(std::uint32_t number, std::uint32_t generation);
 // Wakes the threads of this node that are marked and wait. When to do so again, since a thread may

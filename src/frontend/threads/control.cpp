@@ -1,6 +1,7 @@
 #include "frontend/threads/control.h"
 
 #include "frontend/pages/objects/shared_object.h"
+#include "runtime/program/own_stack.h"
 
 namespace terrane::frontend::threads {
 
@@ -11,8 +12,13 @@ LockId count_of(const void* address) {
 
 Holding::Holding(const void* address) : lock_(lock_of(address)) {
   pages::node()->lock_until(lock_, pages::kForEver);
+  ++runtime::own_stack().holds;
 }
 
-Holding::~Holding() { pages::node()->unlock_held(lock_); }
+Holding::~Holding() {
+  pages::node()->unlock_held(lock_);
+  --runtime::own_stack().holds;
+  runtime::take_signals_after_operation();
+}
 
 }  // namespace terrane::frontend::threads

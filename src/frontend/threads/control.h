@@ -1,6 +1,7 @@
 #pragma once
 
 #include <search.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include <cstdint>
@@ -38,22 +39,38 @@ struct alignas(64) Record {
   std::uint64_t stack_bytes;
   std::uint64_t closed_signals;  // its mask, from the thread that made it
   Inherited inherited;           // from the thread that made it
+  std::uint32_t waits_as;        // 1 + the record that waits for a signal in its place; 0: none
+  std::uint64_t signal_sent;     // its address is that of the count of signals that it has sent
   std::uint64_t done;            // its address is that of the count for which pthread_join waits
 };
 
 // What one node asks of another.
 struct Command {
-  enum Kind : std::uint32_t { kStart, kCancel, kExit, kQuickExit, kLeave };
+  enum Kind : std::uint32_t {
+    kStart,
+    kCancel,
+    kExit,
+    kQuickExit,
+    kLeave,
+    kAction,       // the program's action of a signal has changed
+    kSignal,       // to node 0: a signal for the process, sent by a thread
+    kRelay,        // the same, sent to another node's process from outside
+    kThreadSignal  // a signal for a thread of the node
+  };
   Kind kind;
-  std::uint32_t number;          // of the record, or the exit code
+  std::uint32_t number;          // of the record or the signal, or the exit code
   std::uint32_t generation = 0;  // of the record, whose thread is to be cancelled
+  std::int32_t signal = 0;       // for a thread
+  std::int32_t code = 0;         // si_code of a signal
+  std::uint64_t value = 0;       // si_value of a signal
+  std::uint32_t sender = 0;      // 1 + the record that waits until it is sent; 0: none does
 };
 
 // The commands for one node: a ring, and the address of its bell.
 struct alignas(64) Mail {
-  // For each record: that an ended thread was cancelled, a start, and that this thread is
-  // cancelled.
-  static constexpr std::uint32_t kRoom = 3 * kMostThreads + 8;
+  // For each record: that an ended thread was cancelled, a start, that this thread is cancelled,
+  // and a signal that it sends; and signals from outside.
+  static constexpr std::uint32_t kRoom = 4 * kMostThreads + 4 * NSIG;
   std::uint64_t bell;
   std::uint64_t first, count;
   Command ring[kRoom];
@@ -63,6 +80,15 @@ struct Key {
   std::uint32_t in_use;
   std::uint32_t generation;  // counts its uses, from 1
   void (*destructor)(void*);
+};
+
+// The process that the program believes to be: that of node 0. Its actions of signals are those of
+// every node.
+struct Process {
+  pid_t number, parent, group, session;
+  std::uint64_t changes;      // its address is that of the lock of the actions
+  std::uint64_t has_changed;  // a count: nodes that have a new action
+  struct sigaction actions[NSIG];
 };
 
 // What is to be called when the program ends, registered on other nodes than 0.
@@ -117,6 +143,7 @@ struct Control {
   hsearch_data table_of_hsearch;
   char* rest_of_strtok;
   std::uint64_t locales[kMostLocales / 64];  // bits: which the program has
+  Process process;
   // Behind it, for each node: Mail, then runtime::HeapMail.
 
   static std::uint64_t bytes(std::uint32_t nodes) {
@@ -132,7 +159,8 @@ struct Control {
 LockId lock_of(const void* address);
 LockId count_of(const void* address);
 
-// Holds the lock at an address while it lives.
+// Holds the lock at an address while it lives. No handler of the program runs meanwhile: it might
+// need the same lock.
 class Holding {
  public:
   explicit Holding(const void* address);

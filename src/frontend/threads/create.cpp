@@ -69,6 +69,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->node = wanted.node == kAnyNode ? control.node_of[record->slot] : wanted.node;
   record->is_detached = wanted.is_detached;
   record->is_cancelled = 0;
+  record->waits_as = 0;
   ++record->generation;
   record->function = function;
   record->argument = argument;
@@ -177,6 +178,7 @@ int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
   if (error != 0) return error;
   Record& record = *record_of(thread);
   Program& program = *Program::get();
+  pages::Interruptible wait;
   if (!program.node().take_units(count_of(&record.done), {}, pages::cancellable_limit(kForEver))) {
     cancel(record);
     program.node().take_units(count_of(&record.done), {}, kForEver);
@@ -192,13 +194,6 @@ namespace {
 // Calls about a thread of the program that reach it nowhere: once a kind.
 int unserved(std::atomic_flag& said, const char* call, const char* why) {
   return pages::refuse(said, ENOTSUP, "{}: {}; the call fails with ENOTSUP", call, why);
-}
-
-int refuse_signal(const char* call) {
-  static std::atomic_flag said;
-  return unserved(said, call,
-                  "signals do not go to other threads of a program on several nodes; let the "
-                  "thread look at a variable under a mutex");
 }
 
 bool is_programs() { return Program::get() != nullptr && this_thread().record != nullptr; }
@@ -270,25 +265,6 @@ int pthread_detach(pthread_t thread) noexcept {
 pthread_t pthread_self(void) noexcept {
   Record* record = this_thread().record;
   return record == nullptr ? next<"pthread_self">(::pthread_self)() : name_of(*record);
-}
-
-int pthread_kill(pthread_t thread, int signal_number) noexcept {
-  Record* record = record_of(thread);
-  if (record == nullptr) return next<"pthread_kill">(::pthread_kill)(thread, signal_number);
-  if (signal_number == 0) return record->state == Record::kRunning ? 0 : ESRCH;
-  if (record == this_thread().record)
-    return next<"pthread_kill">(::pthread_kill)(next<"pthread_self">(::pthread_self)(),
-                                                signal_number);
-  return refuse_signal("pthread_kill");
-}
-
-int pthread_sigqueue(pthread_t thread, int signal_number, const sigval value) noexcept {
-  auto* call = next<"pthread_sigqueue">(::pthread_sigqueue);
-  Record* record = record_of(thread);
-  if (record == nullptr) return call(thread, signal_number, value);
-  if (record == this_thread().record)
-    return call(next<"pthread_self">(::pthread_self)(), signal_number, value);
-  return refuse_signal("pthread_sigqueue");
 }
 
 int pthread_setname_np(pthread_t thread, const char* name) noexcept {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/own_process.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/node_memory.h"
@@ -45,11 +46,11 @@ class Files final : public Elsewhere {
 
   // A call of the program's that may be about another node: not of a child of vfork, which has its
   // own descriptors.
-  bool asks() const { return is_in_program() && ::getpid() == process_; }
+  bool asks() const { return is_in_program() && base::own_process() == process_; }
   std::uint32_t output_node(int fd) const;
 
   const std::uint32_t self_, nodes_;
-  const pid_t process_ = ::getpid();
+  const pid_t process_ = base::own_process();
   int first_ = 0, each_ = 0;  // numbers of node 0 end at first_; each other node has each_
   std::array<std::atomic<bool>, kLow> kept_{};  // ours, with a number of node 0
 };

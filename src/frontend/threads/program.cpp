@@ -15,6 +15,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/process_signals.h"
 #include "platform/fault_signal.h"
 
 namespace terrane::frontend::threads {
@@ -105,6 +106,7 @@ void Program::start() {
   share_files(*program);
   remember_rights();
   begin_cancelling();
+  begin_signals(*program);
 }
 
 void Program::share_control() {
@@ -117,6 +119,7 @@ void Program::share_control() {
   auto allocated = node_->allocate(Control::bytes(nodes_), options, at);
   if (!allocated.ok()) node_->fail(allocated.message);
   control_ = static_cast<Control*>(at);
+  if (self_ == 0) share_process(*control_);
 }
 
 void Program::share_image() {
@@ -236,8 +239,11 @@ void Program::send(std::uint32_t node, Command command) {
 void Program::serve() {
   Mail& mail = control_->mail(self_);
   node_->set_role("starter");
+  begin_relaying();
   for (;;) {
-    if (!node_->take_units(count_of(&mail.bell), {}, wake_cancelled())) continue;
+    relay_signals();
+    if (!node_->take_units(count_of(&mail.bell), {}, {wake_cancelled(), has_relayed_signals}))
+      continue;
     Command command;
     {
       Holding hold(&mail);
@@ -253,6 +259,12 @@ void Program::serve() {
         break;
       case Command::kCancel:
         mark_cancelled(command.number, command.generation);
+        break;
+      case Command::kAction:
+      case Command::kSignal:
+      case Command::kRelay:
+      case Command::kThreadSignal:
+        serve_signal(command);
         break;
       case Command::kExit:
         std::exit(static_cast<int>(command.number));

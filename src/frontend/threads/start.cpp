@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/own_process.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
@@ -151,8 +152,7 @@ void* run_program(void*) {
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   Record& main = program.control().records[0];
-  terrane::runtime::Stack stack =
-      program.stacks().take(terrane::runtime::Stacks::default_bytes(), "the stack of main");
+  terrane::runtime::Stack stack = program.stacks().take_for_main();
   std::at_quick_exit(finish_quickly);
   run_as(main, stack, run_program, nullptr);
   // main has called pthread_exit.
@@ -225,7 +225,7 @@ int __libc_start_main(MainFunction* main, int argc, char** argv, void (*init)(),
   ::unsetenv("TERRANE_THREADS");
   const char* bind = std::getenv("LD_BIND_NOW");
   if (bind != nullptr && std::string_view(bind) == "terrane") ::unsetenv("LD_BIND_NOW");
-  the_process = ::getpid();
+  the_process = terrane::base::own_process();
   the_start = {call, main, argc, argv, init, fini, stack_end};
   start_program();
 }
@@ -248,7 +248,7 @@ void quick_exit(int code) noexcept {
 
 void _exit(int code) {
   bool programs = Program::get() != nullptr && this_thread().record != nullptr &&
-                  ::getpid() == the_process;  // not of a child of vfork
+                  terrane::base::own_process() == the_process;  // not of a child of vfork
   if (!programs) next<"_exit">(::_exit)(code);
   end_at_once(code);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/own_process.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/threads/inherited.h"
 #include "frontend/threads/program.h"
@@ -11,8 +12,8 @@
 namespace terrane::frontend::threads {
 
 bool concerns_all_nodes() {
-  static const pid_t process = ::getpid();  // before any child of vfork can call
-  return Elsewhere::get() != nullptr && is_in_program() && ::getpid() == process;
+  static const pid_t process = base::own_process();  // before any child of vfork can call
+  return Elsewhere::get() != nullptr && is_in_program() && base::own_process() == process;
 }
 
 void tell_refusal(std::atomic_flag& said, int error, const char* call, const char* sentence) {

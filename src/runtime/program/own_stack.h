@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -14,6 +16,8 @@ namespace terrane::runtime {
 struct OwnStack {
   std::byte* top = nullptr;  // where operations begin; nullptr: no other stack is in use
   std::uint32_t depth = 0;   // nested operations that the thread is in
+  std::uint32_t holds = 0;   // locks of the runtime that the thread holds between operations
+  bool has_signal = false;   // a handler of the program waits for the end of all that
 };
 
 // The calling thread's. Initial-exec: signal handlers read it.
@@ -24,6 +28,17 @@ inline OwnStack& own_stack() {
 
 // Whether the calling thread is in an operation of its node.
 inline bool is_in_operation() { return own_stack().depth != 0; }
+
+// In a signal handler that has interrupted an operation: the signal is closed until the operation
+// ends, or waits and holds nothing. `mask`: of the thread, before that.
+void postpone_signals(const sigset_t& mask);
+// Opens what is closed, so that the handlers run here.
+void take_signals();
+inline void take_signals_after_operation() {
+  const OwnStack& own = own_stack();
+  if (own.has_signal && own.depth == 0 && own.holds == 0) [[unlikely]]
+    take_signals();
+}
 
 // Calls function(argument) with the stack pointer at `top`, and returns.
 inline void call_on_stack(std::byte* top, void (*function)(void*), void* argument) {
@@ -64,7 +79,10 @@ auto on_own_stack(Function function) -> decltype(function()) {
   OwnStack& own = own_stack();
   if (own.depth++ != 0 || own.top == nullptr) {
     struct Leave {
-      ~Leave() { --own_stack().depth; }
+      ~Leave() {
+        --own_stack().depth;
+        take_signals_after_operation();
+      }
     } leave;
     return function();
   }
@@ -77,6 +95,7 @@ auto on_own_stack(Function function) -> decltype(function()) {
         },
         &function);
     --own_stack().depth;
+    take_signals_after_operation();
   } else {
     struct Call {
       Function* function;
@@ -96,6 +115,7 @@ auto on_own_stack(Function function) -> decltype(function()) {
         &call);
     Result result = std::move(*call.result);
     call.result->~Result();
+    take_signals_after_operation();
     return result;
   }
 }

@@ -14,6 +14,12 @@ constexpr std::uint64_t kLeast = 64 << 10;
 constexpr std::uint64_t kPresent = 256 << 10;
 constexpr std::uint64_t kUnlimited = 64 << 20;
 
+// With the page that guards it.
+std::uint64_t whole(std::uint64_t bytes) {
+  std::uint64_t page = platform::page_bytes();
+  return (std::max(bytes, kLeast) + page - 1) / page * page + page;
+}
+
 }  // namespace
 
 std::uint64_t Stacks::default_bytes() {
@@ -23,8 +29,19 @@ std::uint64_t Stacks::default_bytes() {
 }
 
 Stack Stacks::take(std::uint64_t bytes, std::string_view of) {
+  std::string why;
+  Stack stack = try_take(bytes, why);
+  if (stack.base == nullptr)
+    node_.fail(
+        fmt::format("no shared memory for {}, which takes {} KiB (lower 'ulimit -s', or the "
+                    "thread's own size): {}",
+                    of, whole(bytes) >> 10, why));
+  return stack;
+}
+
+Stack Stacks::try_take(std::uint64_t bytes, std::string& why) {
   std::uint64_t page = platform::page_bytes();
-  bytes = (std::max(bytes, kLeast) + page - 1) / page * page + page;
+  bytes = whole(bytes);
   {
     std::lock_guard hold(mutex_);
     auto found = std::find_if(idle_.begin(), idle_.end(),
@@ -40,16 +57,28 @@ Stack Stacks::take(std::uint64_t bytes, std::string_view of) {
   options.policy.argument = node_.self().value;
   options.name = "stack";
   void* base = nullptr;
-  if (Outcome done = node_.allocate(bytes, options, base); !done.ok())
-    node_.fail(
-        fmt::format("no shared memory for {}, which takes {} KiB (lower 'ulimit -s', or the "
-                    "thread's own size): {}",
-                    of, bytes >> 10, done.message));
+  if (Outcome done = node_.allocate(bytes, options, base); !done.ok()) {
+    why = done.message;
+    return {};
+  }
   Stack stack{static_cast<std::byte*>(base), bytes};
   node_.guard(base);
   std::uint64_t present = std::min(kPresent, bytes - page);
   node_.touch(stack.top() - present, present, true);
   return stack;
+}
+
+Stack Stacks::take_for_main() {
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
+  rlimit limit{};
+  bool known = ::getrlimit(RLIMIT_STACK, &limit) == 0;
+  std::uint64_t wanted = known ? std::min<std::uint64_t>(limit.rlim_cur, kMost) : kUnlimited;
+  for (std::uint64_t bytes = wanted; bytes > kUnlimited; bytes /= 2) {
+    std::string why;
+    Stack stack = try_take(bytes, why);
+    if (stack.base != nullptr) return stack;
+  }
+  return take(std::min(wanted, kUnlimited), "the stack of main");
 }
 
 void Stacks::give_back(Stack stack) {

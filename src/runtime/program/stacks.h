@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,11 +30,17 @@ class Stacks {
   // calls on it never fail. If there is no memory for it, the job ends with a sentence that names
   // the stack (`of`: "the stack of main") and why.
   Stack take(std::uint64_t bytes, std::string_view of);
+  // One as large as the process's limit says, or as the node has room for: only what is used takes
+  // memory.
+  Stack take_for_main();
   void give_back(Stack stack);
   // The stack size of a new thread under the process's limit.
   static std::uint64_t default_bytes();
 
  private:
+  // The same; without memory there is no base, and `why` says the reason.
+  Stack try_take(std::uint64_t bytes, std::string& why);
+
   Node& node_;
   std::mutex mutex_;
   std::vector<Stack> idle_;

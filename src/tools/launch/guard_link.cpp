@@ -7,11 +7,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/launch/forwarded_signals.h"
 #include "tools/launch/process_tree.h"
 
 namespace terrane::tools {
+namespace {
+
+constexpr std::uint64_t kGatherMs = 50;
+
+}  // namespace
 
 GuardLink::GuardLink(Loop& loop, base::UniqueFd socket, std::uint64_t heartbeat_ms,
                      Handlers handlers)
@@ -21,7 +27,8 @@ GuardLink::GuardLink(Loop& loop, base::UniqueFd socket, std::uint64_t heartbeat_
       handlers_(std::move(handlers)),
       guard_(::getppid()),
       moving_(1, std::max<std::uint64_t>(heartbeat_ms, 1)),
-      look_(loop, [this] { look(); }) {}
+      look_(loop, [this] { look(); }),
+      gather_(loop, [this] { pass_on_gathered(); }) {}
 
 base::Result<> GuardLink::open() {
   sigset_t watched = forwarded_signals();
@@ -43,7 +50,7 @@ void GuardLink::read_socket() {
   int signal = 0;
   ssize_t got = ::recv(socket_.get(), &signal, sizeof signal, MSG_DONTWAIT);
   if (got < 0) return;
-  if (got == sizeof signal) return pass_on(signal);
+  if (got == sizeof signal) return take(signal);
   loop_.forget(socket_.get());
   socket_.reset();
   look_.clear();
@@ -53,8 +60,19 @@ void GuardLink::read_socket() {
 void GuardLink::read_signals() {
   signalfd_siginfo info;
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
-    pass_on(static_cast<int>(info.ssi_signo));
+    take(static_cast<int>(info.ssi_signo));
   }
+}
+
+void GuardLink::take(int signal) {
+  if (stops_or_continues(signal) || signal >= SIGRTMIN) return pass_on(signal);
+  if (std::find(gathered_.begin(), gathered_.end(), signal) == gathered_.end())
+    gathered_.push_back(signal);
+  if (!gather_.is_set()) gather_.set_in(kGatherMs);
+}
+
+void GuardLink::pass_on_gathered() {
+  for (int signal : std::exchange(gathered_, {})) pass_on(signal);
 }
 
 void GuardLink::pass_on(int signal) {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -13,7 +14,8 @@ namespace terrane::tools {
 
 // An engine's side of the socket to its guard, and the signals that somebody sends to the engine
 // itself: they count as if sent to the guard. Owns the socket. Tells when the guard has gone, or
-// has been stopped for the heartbeat's limit though nobody asked it to stop.
+// has been stopped for the heartbeat's limit though nobody asked it to stop. Equal signals that
+// come within a moment are one: timeout(1), for one, signals its child and its group.
 class GuardLink {
  public:
   struct Handlers {
@@ -32,7 +34,9 @@ class GuardLink {
  private:
   void read_socket();
   void read_signals();
+  void take(int signal);
   void pass_on(int signal);
+  void pass_on_gathered();
   void look();
 
   Loop& loop_;
@@ -43,6 +47,8 @@ class GuardLink {
   pid_t guard_;
   Vigil moving_;
   Timer look_;
+  std::vector<int> gathered_;  // signals that may come once more for the same wish
+  Timer gather_;
 };
 
 }  // namespace terrane::tools

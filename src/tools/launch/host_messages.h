@@ -31,7 +31,8 @@ constexpr std::uint64_t kDeathAfterMs = 10'000;
 struct HostPlan {
   bootstrap::JobMap map;
   std::uint32_t host = 0;         // which one of the map
-  std::string path;               // of the program's file
+  std::string path;               // of the file that is executed
+  std::string program;            // of the program's behind its wrappers; empty: it has none
   std::vector<std::string> argv;  // the program's own, argv[0] as the user wrote it
   std::vector<std::pair<std::string, std::string>> environment;  // set on top of the engine's own
   std::string folder;    // to run the nodes in; empty: where the engine is
@@ -49,9 +50,9 @@ struct HostPlan {
   auto fields() {
     return std::tie(map.names, map.host_of, map.guests, map.clusters, map.cluster_of,
                     map.routes.doors, map.routes.key, map.routes.window, map.routes.bandwidths,
-                    map.routes.encrypt, host, path, argv, environment, folder, job_name, tag_output,
-                    binding, hold, randomize, verbose, preload, heartbeat_ms, death_after_ms,
-                    peers);
+                    map.routes.encrypt, host, path, program, argv, environment, folder, job_name,
+                    tag_output, binding, hold, randomize, verbose, preload, heartbeat_ms,
+                    death_after_ms, peers);
   }
   bool operator==(const HostPlan&) const = default;
 };

@@ -12,6 +12,7 @@
 #include "base/overloaded.h"
 #include "tools/launch/cpu_binding.h"
 #include "tools/launch/exit_codes.h"
+#include "tools/launch/forwarded_signals.h"
 #include "tools/launch/output_process.h"
 #include "tools/launch/process_tree.h"
 
@@ -279,10 +280,13 @@ void HostPart::signal_nodes(int signal) {
   }
 }
 
+// A program whose threads run on all nodes is one to the sender: node 0 has its handlers.
 void HostPart::pass_signal(int signal) {
   if (signal == SIGTSTP) paused_ = true;
   if (signal == SIGCONT) paused_ = false;
-  signal_nodes(signal);
+  if (!shares_program(plan_.preload) || stops_or_continues(signal)) return signal_nodes(signal);
+  bool has_first = !here_.empty() && here_[0] == 0 && nodes_[0].pid != 0;
+  if (has_first) ::kill(-nodes_[0].pid, signal);
 }
 
 void HostPart::end(std::uint32_t delay_ms) {

@@ -202,15 +202,16 @@ bool Job::all_nodes_ended() const {
 
 // A program may handle or ignore what is passed on to it. The sender of the signal has the last
 // word: the same signal once more kills the job, and so does the end of a grace time after the
-// signals by which other programs (timeout, a shell that ends, a batch system) end a job.
+// signals by which other programs (timeout, a shell that ends, a batch system) end a job. A program
+// whose threads run on all nodes gets every signal, as it would by itself.
 void Job::on_signal(int signal) {
   bool ends = ends_a_job(signal);
-  bool repeated = ends && signal == last_signal_;
+  bool repeated = ends && signal == last_signal_ && !shares_program(plan_.program.preload);
   last_signal_ = signal;
   if (ends && all_nodes_ended()) return kill(kExitSignalBase + signal);  // nobody reads its output
   if (repeated) return kill_for(signal, fmt::format("was sent {} twice", signal_name(signal)));
   tell_all(command::Signal{signal});
-  if (ends && signal != SIGINT && !grace_.is_set()) {
+  if (ends && signal != SIGINT && !grace_.is_set() && plan_.grace_ms != JobPlan::kNoGrace) {
     grace_signal_ = signal;
     grace_.set_in(plan_.grace_ms);
   }

@@ -27,6 +27,8 @@ struct GatewayPlan {
 
 // A job as it was asked for, checked and ready to start.
 struct JobPlan {
+  static constexpr std::uint64_t kNoGrace = ~0ull;
+
   HostPlan program;           // what every host gets; `host` and `peers` are set for each
   std::int32_t own_host = 0;  // which host of the map is this one; -1: none
   StartEngine engine = StartEngine::kLocal;
@@ -40,10 +42,12 @@ struct JobPlan {
   std::uint64_t memory_bytes = 0;        // of a node (--memory); 0: not limited
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
-  bool stats = false;              // gateways say at the end what they have carried
-  bool survive = false;            // a node's death does not end the job
-  std::uint64_t timeout_ms = 0;    // 0: none
-  std::uint64_t grace_ms = 5'000;  // from SIGTERM, SIGHUP or SIGQUIT to the end of what still runs
+  bool stats = false;            // gateways say at the end what they have carried
+  bool survive = false;          // a node's death does not end the job
+  std::uint64_t timeout_ms = 0;  // 0: none
+  // From SIGTERM, SIGHUP or SIGQUIT to the end of what still runs. kNoGrace: the program
+  // decides when it ends.
+  std::uint64_t grace_ms = 5'000;
   std::uint64_t start_timeout_ms = 30'000;
   std::uint64_t patience_ms = 30'000;  // nodes that wait so long for others to join: said; 0: never
   std::span<char*> command_line;  // main's argv, so that helper processes can show another title

@@ -131,7 +131,8 @@ std::vector<std::string> node_environment(const NodeStart& start, char** own) {
   added.emplace_back(kNodeVariable, std::to_string(start.node.value));
   added.emplace_back(kNodesVariable, std::to_string(start.plan->map.started()));
   added.emplace_back(kJobVariable, start.plan->job_name);
-  ProgramFile program = read_program(start.plan->path, value_of("PATH", added, own));
+  const std::string& path = start.plan->program.empty() ? start.plan->path : start.plan->program;
+  ProgramFile program = read_program(path, value_of("PATH", added, own));
   add_library_path(program, own, added);
   add_preload(start, program, own, added);
   std::vector<std::string> all;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/own_process.h"
+
 namespace terrane::transport::shm {
 namespace {
 
@@ -33,7 +35,7 @@ std::uint64_t this_pid_namespace() {
 base::Result<ShmCard> ShmCard::of_this_process(AreaShape shape, UniqueFd area,
                                                std::span<const ExportedRegion> regions) {
   ShmCard card;
-  card.pid = static_cast<std::uint32_t>(::getpid());
+  card.pid = static_cast<std::uint32_t>(base::own_process());
   card.pid_namespace = this_pid_namespace();
   card.shape = shape;
   card.area = std::move(area);

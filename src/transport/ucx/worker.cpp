@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/own_process.h"
 #include "base/signals_blocked.h"
 #include "platform/wait.h"
 #include "transport/ucx/free_port.h"
@@ -69,7 +70,7 @@ class Living {
 
   void add(Worker* worker) {
     std::lock_guard hold(lock_);
-    process_ = ::getpid();
+    process_ = base::own_process();
     workers_.push_back(worker);
   }
   void remove(Worker* worker) {
@@ -77,7 +78,7 @@ class Living {
     std::erase(workers_, worker);
   }
   void close_all() {
-    if (process_ != ::getpid()) return;  // a child of a fork has no threads of ours
+    if (process_ != base::own_process()) return;  // a child of a fork has no threads of ours
     std::lock_guard hold(lock_);
     for (Worker* worker : workers_) worker->close();
   }

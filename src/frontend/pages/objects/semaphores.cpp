@@ -21,8 +21,9 @@ int fail(int error) {
 }
 
 int take(sem_t* semaphore, std::uint64_t until_ns, int otherwise) {
+  Interruptible wait;
   if (take_cancellably(id_of(ObjectKind::kSemaphore, semaphore), until_ns)) return 0;
-  return fail(otherwise);
+  return fail(until_ns != kNoWait && wait.is_interrupted() ? EINTR : otherwise);
 }
 
 int take_until(sem_t* semaphore, clockid_t clock, const timespec* time) {

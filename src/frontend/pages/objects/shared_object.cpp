@@ -3,6 +3,7 @@
 #include <new>
 
 #include "frontend/interpose/cancelling.h"
+#include "platform/program_handlers.h"
 #include "platform/wait.h"
 
 namespace terrane::frontend::pages {
@@ -10,6 +11,7 @@ namespace {
 
 // Without a destructor: objects of the program may be given back while the thread ends.
 thread_local Hold* first_hold = nullptr;
+thread_local constinit Interruptible* latest __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
@@ -33,8 +35,21 @@ bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns) {
 
 runtime::WaitLimit cancellable_limit(std::uint64_t until_ns) {
   if (Cancelling::get() == nullptr) return until_ns;
-  return {until_ns, [] { return Cancelling::get()->is_to_wake(); }};
+  return {until_ns, [] { return Cancelling::get()->is_to_wake() || Interruptible::ends_wait(); }};
 }
+
+Interruptible::Interruptible(bool may_be)
+    : before_(latest), may_be_(may_be), began_(platform::interruptions()) {
+  latest = this;
+}
+
+Interruptible::~Interruptible() { latest = before_; }
+
+bool Interruptible::is_interrupted() const {
+  return may_be_ && platform::interruptions() != began_;
+}
+
+bool Interruptible::ends_wait() { return latest != nullptr && latest->is_interrupted(); }
 
 bool take_cancellably(LockId count, std::uint64_t until_ns) {
   auto take = [&] { return node()->take_units(count, {}, cancellable_limit(until_ns)); };

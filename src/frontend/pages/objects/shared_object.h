@@ -44,9 +44,26 @@ inline LockId id_of(ObjectKind kind, const volatile void* object) {
 // that waits can use.
 bool deadline(clockid_t clock, const timespec* time, std::uint64_t& until_ns);
 
+// While the latest one of a thread lives, and it may be, a wait of the thread ends when a handler
+// without SA_RESTART has run.
+class Interruptible {
+ public:
+  explicit Interruptible(bool may_be = true);
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  bool is_interrupted() const;
+  // Whether the calling thread's wait is to end.
+  static bool ends_wait();
+
+ private:
+  Interruptible* before_;
+  bool may_be_;
+  std::uint32_t began_;
+};
+
 // Takes a unit of a count; false: the time has come. A cancellation point, unless it does not wait.
 bool take_cancellably(LockId count, std::uint64_t until_ns);
-// A limit of such a wait, which also ends when the calling thread is cancelled.
+// A limit of such a wait, which also ends when the calling thread is cancelled, or is interrupted.
 runtime::WaitLimit cancellable_limit(std::uint64_t until_ns);
 
 // Says once, for each `said`, why a call fails; returns the error.
