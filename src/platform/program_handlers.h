@@ -12,7 +12,8 @@ namespace terrane::platform {
 // where it interrupts the runtime, the signal comes again when the runtime has a place for it.
 struct HandlerSurroundings {
   // All of these are called in the handler. Whether it has interrupted what holds a lock of the
-  // runtime, or runs on the stack of the runtime; `stack`: where the stack was. postpone(mask) then notes the mask of the thread until the signal may come again.
+  // runtime, or what runs on the runtime's stack (`stack`: where the stack was). postpone(mask)
+  // then notes the mask of the thread until the signal may come again.
   bool (*must_wait)(std::uintptr_t stack);
   void (*postpone)(const sigset_t& mask);
   // Calls handler(signal_number, info, context).

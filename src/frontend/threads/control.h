@@ -22,7 +22,6 @@ inline constexpr std::uint32_t kMostThreads = 1024;  // at once, of the whole pr
 inline constexpr std::uint32_t kMostKeys = 1024;
 inline constexpr std::uint32_t kMostNodes = 1024;
 inline constexpr std::uint32_t kMostLocales = 4096;  // at once
-inline constexpr std::uint32_t kMostForwarded = 1024;
 
 // One thread of the program: what pthread_t means. The first is main's.
 struct alignas(64) Record {
@@ -91,12 +90,6 @@ struct Process {
   struct sigaction actions[NSIG];
 };
 
-// What is to be called when the program ends, registered on other nodes than 0.
-struct Forwarded {
-  void (*function)(void*);
-  void* argument;
-};
-
 // The state of the C library's generators that have one for the whole program (rand, lrand48 ...).
 struct alignas(64) Random {
   std::uint32_t has_begun;
@@ -132,8 +125,6 @@ struct Control {
   std::uint32_t node_of[kMostThreads];  // the node of each place
   Record records[kMostThreads];
   Key keys[kMostKeys];
-  std::uint32_t forwarded_count;
-  Forwarded forwarded[kMostForwarded];
   Card cards[kMostNodes];
   // By number, 1 + the node whose standard output (1) or error (2) is the program's; kEachNode:
   // each node's own, which lead to the same place.

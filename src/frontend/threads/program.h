@@ -32,6 +32,7 @@ struct ThreadState {
   void* private_stack;  // on which the C library runs it; nullptr: one that is not ours
   void* base;           // where pthread_exit leads to: a jmp_buf
   bool keeps_cancel_off;
+  bool has_run;  // the program's function has returned, or called pthread_exit
 };
 
 ThreadState& this_thread();

@@ -84,8 +84,10 @@ _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _
   _longjmp(base->jump, 1);
 }
 
-// Registered first, so it is called after the destructors of the thread's own thread_locals.
+// Registered first, so it is called after the destructors of the thread's own thread_locals. Where
+// the thread has called exit, the C library calls it as well, while the thread still runs.
 void at_end(void* raw) {
+  if (!this_thread().has_run) return;
   auto& record = *static_cast<Record*>(raw);
   destroy_values();
   ThreadState& me = this_thread();
@@ -123,6 +125,7 @@ void* begin(void* raw) {
         fmt::format("a new thread cannot have {} from the thread that creates it: {}", kept,
                     ::strerror(errno)));
   record.result = run_as(record, stack, record.function, record.argument);
+  this_thread().has_run = true;
   return nullptr;
 }
 

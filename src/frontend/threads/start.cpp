@@ -13,6 +13,8 @@
 #include <cstring>
 #include <iostream>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "base/own_process.h"
@@ -29,6 +31,8 @@ using namespace terrane::frontend::threads;
 namespace {
 
 using MainFunction = int(int, char**, char**);
+using PlainHandler = void(void*);
+using CodeHandler = void(int, void*);
 using StartFunction = int(MainFunction*, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
 // Of the call that the program's first instructions made.
@@ -44,7 +48,7 @@ struct Start {
 Start the_start;
 pid_t the_process = 0;
 std::atomic<bool> ending{false};
-int exit_code = 0;
+int quick_exit_code = 0;
 
 // A list of strings in shared memory, so that every thread can read it. In pages of its own, which
 // nobody writes: the C library hands the environment to the kernel, and to children.
@@ -101,37 +105,55 @@ void run_ends_of_modules() {
       &is_first);
 }
 
-// The last of the handlers of exit, since it was registered first: the program has no code left to
-// run but the ends of its modules.
-void finish() {
-  run_ends_of_modules();
-  Program& program = *Program::get();
-  for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
-  flush_output();
-  program.node().leave();
-  if (exit_code != 0) program.node().end(exit_code);
-  next<"_exit">(::_exit)(exit_code);
-}
-
-// The last of the handlers of quick_exit.
-void finish_quickly() { end_at_once(exit_code); }
-
 // The calling thread waits while another one ends the process. No cancellation point.
 [[noreturn]] void wait_for_end() {
   for (;;) next<"pause">(::pause)();
 }
 
-void run_forwarded() {
-  Control& control = Program::get()->control();
-  for (;;) {
-    Forwarded one;
-    {
-      Holding hold(&control.lock);
-      if (control.forwarded_count == 0) return;
-      one = control.forwarded[--control.forwarded_count];
-    }
-    one.function(one.argument);
-  }
+// The last of the handlers of exit, since it was registered first: the program has no code left to
+// run but the ends of its modules. `code` comes from whoever called exit, the C library among them.
+void finish(int code, void*) {
+  static std::atomic<bool> finishing{false};
+  if (finishing.exchange(true)) wait_for_end();
+  code &= 0xff;
+  run_ends_of_modules();
+  Program& program = *Program::get();
+  for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
+  flush_output();
+  program.node().leave();
+  if (code != 0) program.node().end(code);
+  next<"_exit">(::_exit)(code);
+}
+
+// The same on another node, whose C library has called exit by itself, as err(3) does: the program
+// ends on node 0.
+void finish_elsewhere(int code, void*) { ask_for_end(code); }
+
+// The last of the handlers of quick_exit.
+void finish_quickly() { end_at_once(quick_exit_code); }
+
+// Whether the program registers a handler of its end by this call on another node than 0.
+bool is_for_node_0(const void* caller) {
+  Program* program = Program::get();
+  return program != nullptr && program->self() != 0 && this_thread().record != nullptr &&
+         program->is_own(caller);
+}
+
+// function(arguments...) on node 0, where the C library has the list of the program's handlers, in
+// the order in which all nodes register them. -1: it cannot be.
+template <typename... Parameters>
+int call_on_node_0(int (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+  struct Made {
+    int (*function)(Parameters...);
+    std::tuple<Parameters...> arguments;
+    int result;
+  } made{function, {arguments...}, -1};
+  auto run = [](void* raw) -> void* {
+    auto& one = *static_cast<Made*>(raw);
+    one.result = std::apply(one.function, one.arguments);
+    return nullptr;
+  };
+  return run_on(0, run, &made) == 0 ? made.result : -1;
 }
 
 int run_main(int argc, char** argv, char** variables) {
@@ -141,7 +163,7 @@ int run_main(int argc, char** argv, char** variables) {
 void* run_program(void*) {
   environ = share(environ);
   Start& start = the_start;
-  start.next(run_main, start.argc, share(start.argv), start.init, start.fini, finish,
+  start.next(run_main, start.argc, share(start.argv), start.init, start.fini, nullptr,
              start.stack_end);
   return nullptr;  // it does not come back
 }
@@ -149,6 +171,7 @@ void* run_program(void*) {
 [[noreturn]] void start_program() {
   Program::start();
   Program& program = *Program::get();
+  ::on_exit(program.self() == 0 ? finish : finish_elsewhere, nullptr);
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   Record& main = program.control().records[0];
@@ -196,8 +219,6 @@ void end_program(int code) {
   Program& program = *Program::get();
   if (program.self() != 0) ask_for_end(code);
   if (ending.exchange(true)) wait_for_end();
-  exit_code = code & 0xff;
-  run_forwarded();
   next<"exit">(::exit)(code);
   __builtin_unreachable();
 }
@@ -241,7 +262,7 @@ void quick_exit(int code) noexcept {
     program->send(0, {Command::kQuickExit, static_cast<std::uint32_t>(code)});
     wait_for_end();
   }
-  exit_code = code & 0xff;
+  quick_exit_code = code & 0xff;
   next<"quick_exit">(::quick_exit)(code);
   __builtin_unreachable();
 }
@@ -257,18 +278,24 @@ void _Exit(int code) noexcept { _exit(code); }
 
 // Handlers and static objects of the program on other nodes than 0 are ended on node 0; those of
 // libraries that each node has for itself are not.
-int __cxa_atexit(void (*function)(void*), void* argument, void* module) noexcept {
-  using Call = int(void (*)(void*), void*, void*);
+int __cxa_atexit(PlainHandler* function, void* argument, void* module) noexcept {
+  using Call = int(PlainHandler*, void*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
-  Program* program = Program::get();
-  bool forwards = program != nullptr && program->self() != 0 && this_thread().record != nullptr &&
-                  program->is_own(__builtin_return_address(0));
-  if (!forwards) return call(function, argument, module);
-  Control& control = program->control();
-  Holding hold(&control.lock);
-  if (control.forwarded_count == kMostForwarded) return -1;
-  control.forwarded[control.forwarded_count++] = {function, argument};
-  return 0;
+  if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument, module);
+  return call_on_node_0(call, function, argument, module);
+}
+
+int on_exit(CodeHandler* function, void* argument) noexcept {
+  auto* call = next<"on_exit">(::on_exit);
+  if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument);
+  return call_on_node_0(call, function, argument);
+}
+
+int __cxa_at_quick_exit(PlainHandler* function, void* module) noexcept {
+  using Call = int(PlainHandler*, void*);
+  static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_at_quick_exit"));
+  if (!is_for_node_0(__builtin_return_address(0))) return call(function, module);
+  return call_on_node_0(call, function, module);
 }
 
 }  // extern "C"
