@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "membership/membership.h"
+#include "runtime/before_operations.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wiring.h"
 
@@ -283,12 +284,14 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
                         "bytes and is aligned to its size",
                         op.size, fmt::ptr(address))};
   if (blocks.first >= space_->sc_first()) {  // sequential consistency: one writer a page
+    begin_operation();
     std::byte* block = space_->address_of(blocks.first);
     Outcome present = touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
     if (present.ok()) before = protocol::perform(op, block);
     return present;
   }
   constexpr int kTries = 16;
+  begin_operation();
   ThreadContext& context = threads_.current();
   Inside inside(context);
   for (int i = 0; i < kTries; ++i) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/before_operations.h"
 #include "runtime/node.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
@@ -49,6 +50,7 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
 // Runs an operation of the calling thread that may wait for other threads; start(strand) makes it.
 template <typename Start>
 auto Node::synchronise(Waiting waiting, Start start) {
+  begin_operation();
   return on_own_stack([&] {
     ThreadContext& context = threads_.current();
     Inside inside(context);
@@ -220,6 +222,7 @@ template <typename Start>
 Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
+  begin_operation();
   ThreadContext& context = threads_.current();
   Inside inside(context);
   bool matched = on_own_stack([&] {

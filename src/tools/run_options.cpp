@@ -96,6 +96,7 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
                        text);
   plan.environment.emplace_back("TERRANE_THREADS", "1");
   plan.environment.emplace_back("TERRANE_PLACEMENT", text);
+  if (options.tag_output) plan.environment.emplace_back("TERRANE_TAG_OUTPUT", "1");
   plan.environment.emplace_back("LD_BIND_NOW", "terrane");
   if (options.patience.empty()) plan.environment.emplace_back("TERRANE_PATIENCE", "0");
   return {};

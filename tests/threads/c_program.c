@@ -627,21 +627,6 @@ static void input(void) {
   EXPECT(lseek(fileno(into), 0, SEEK_END) == 2 * 19);
 }
 
-static void* lock_it(void* argument) {
-  flockfile(opened);
-  funlockfile(opened);
-  return argument;
-}
-
-static void lock_stream(void) {
-  opened = tmpfile();
-  for (int t = 0; t < 2; ++t) {
-    pthread_t thread;
-    pthread_create(&thread, NULL, lock_it, NULL);
-    pthread_join(thread, NULL);
-  }
-}
-
 static void* say(void* argument) {
   long self = (long)argument;
   printf("thread %ld says this\n", self);
@@ -734,7 +719,6 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "variables") == 0) variables();
   if (strcmp(mode, "files") == 0) files();
   if (strcmp(mode, "input") == 0) input();
-  if (strcmp(mode, "lock_stream") == 0) lock_stream();
   if (strcmp(mode, "output") == 0) run(say, THREADS);
   if (strcmp(mode, "many") == 0) too_many();
   if (strcmp(mode, "thread_local") == 0) read_others();

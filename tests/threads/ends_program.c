@@ -1,8 +1,9 @@
 // How a program may end with an exit code, from main or from a thread of any node:
 //   ends_program WAY [NODE]
-// NODE: the number of the thread that ends it, of four; without it main does. Handlers of exit say who has registered
-// them, so that the test can compare everything with a run of the program alone.
+// NODE: the number of the thread that ends it, of four; without it main does. Handlers of exit say
+// who has registered them, so that the test can compare everything with a run of the program alone.
 #define _GNU_SOURCE
+#undef NDEBUG
 #include <argp.h>
 #include <assert.h>
 #include <err.h>
@@ -35,11 +36,14 @@ static void of_quick_exit(void) {
   puts("handler of quick_exit");
   fflush(stdout);
 }
-static void with_code(int code, void* argument) { printf("code %d, %s\n", code, (const char*)argument); }
+static void with_code(int code, void* argument) {
+  printf("code %d, %s\n", code, (const char*)argument);
+}
 
 static void* no_memory(size_t bytes) { return bytes == 0 ? malloc(1) : NULL; }
 
-static void warn_by(void (*function)(int, const char*, va_list), int code, const char* format, ...) {
+static void warn_by(void (*function)(int, const char*, va_list), int code, const char* format,
+                    ...) {
   va_list arguments;
   va_start(arguments, format);
   function(code, format, arguments);

@@ -144,12 +144,6 @@ TEST(ThreadsTest, AThreadLocalVariableOfAnotherNodeEndsTheProgramWithASentence) 
   expect_refused("-n 2", kC + " thread_local", "private memory is good on the node alone");
 }
 
-TEST(ThreadsTest, TheLockOfAStreamOfAnotherNodeEndsTheProgramWithASentence) {
-  EXPECT_EQ(run_threads("-n 1", kC + " lock_stream").exit_code, 0);
-  expect_refused("-n 2", kC + " lock_stream",
-                 "flockfile: the stream belongs to node 0, and its lock to that node's threads");
-}
-
 TEST(ThreadsTest, ProgramsOfTheCppLibraryAreRightWithoutAChange) {
 #ifndef TERRANE_HAS_NO_INLINE_ATOMICS
   GTEST_SKIP() << "this compiler has no -fno-inline-atomics";

@@ -38,6 +38,17 @@ class Elsewhere {
   virtual int adopt(int fd) = 0;
   // Standard output or error (1, 2) of this node leads to another file now: the program's does.
   virtual void redirected(int fd) = 0;
+  // Text for a stream of another node, which writes it before other threads can learn of this call.
+  // False: this or an earlier text was not written; errno says why.
+  virtual bool append(std::FILE* stream, const void* text, std::size_t bytes) = 0;
+  // Whether it is standard output of this node that other nodes write to as well; text for it, in
+  // private memory and under the stream's lock: how much is written, not cut in two.
+  virtual bool is_common(std::FILE* stream) = 0;
+  virtual std::size_t put(std::FILE* stream, const void* text, std::size_t bytes) = 0;
+  // setvbuf(3) on all nodes. False: it is none of the streams that all nodes have.
+  virtual bool set_buffer(std::FILE* stream, int mode, std::size_t bytes) = 0;
+  // fflush(3) of all streams of other nodes. False: errno says why.
+  virtual bool flush_all() = 0;
   // Says once for each call that it is not made about a descriptor of another node. -1, errno
   // EBADF.
   virtual int refuse(const char* call, int fd) = 0;

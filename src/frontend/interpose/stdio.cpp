@@ -10,7 +10,7 @@
 
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::deliver;
-using terrane::frontend::InShared;
+using terrane::frontend::Elsewhere;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutShared;
@@ -22,13 +22,23 @@ namespace {
 // The stream's lock, held over all the pieces of one call.
 class Locked {
  public:
-  explicit Locked(FILE* stream) : stream_(stream) { flockfile(stream); }
-  ~Locked() { funlockfile(stream_); }
+  explicit Locked(FILE* stream) : stream_(stream) { next<"flockfile">(::flockfile)(stream); }
+  ~Locked() { next<"funlockfile">(::funlockfile)(stream_); }
   Locked(const Locked&) = delete;
 
  private:
   FILE* stream_;
 };
+
+bool is_common(FILE* stream) {
+  Elsewhere* elsewhere = Elsewhere::get();
+  return elsewhere != nullptr && elsewhere->is_common(stream);
+}
+
+// Whether the C library's own function writes a text right.
+bool is_plain(const void* text, FILE* stream) {
+  return !SharedRange::contains(text) && !is_common(stream);
+}
 
 // `bytes` in pieces; how many were moved.
 std::size_t read_stream(void* to, std::size_t bytes, FILE* stream) {
@@ -49,12 +59,16 @@ std::size_t read_stream(void* to, std::size_t bytes, FILE* stream) {
 
 std::size_t write_stream(const void* from, std::size_t bytes, FILE* stream) {
   auto* call = next<"fwrite_unlocked">(::fwrite_unlocked);
+  bool common = is_common(stream);
+  if (common && !SharedRange::contains(from)) return Elsewhere::get()->put(stream, from, bytes);
   std::size_t done = 0;
   while (done < bytes) {
     std::size_t asked = std::min(bytes - done, terrane::frontend::kMostBytes);
     ssize_t taken = deliver(static_cast<const std::byte*>(from) + done, asked,
                             [=](const void* own, std::size_t n, std::size_t) {
-                              return static_cast<ssize_t>(call(own, 1, n, stream));
+                              std::size_t put = common ? Elsewhere::get()->put(stream, own, n)
+                                                       : call(own, 1, n, stream);
+                              return static_cast<ssize_t>(put);
                             });
     if (taken <= 0) break;
     done += static_cast<std::size_t>(taken);
@@ -76,16 +90,11 @@ std::size_t read_elsewhere(void* to, std::size_t size, std::size_t count, FILE* 
 }
 
 std::size_t write_elsewhere(const void* from, std::size_t size, std::size_t count, FILE* stream) {
-  InShared shared(from, size * count);
-  if (shared.get() == nullptr) return 0;
-  auto taken =
-      static_cast<ssize_t>(call_elsewhere(stream, ::fwrite, shared.get(), size, count, stream));
-  return taken < 0 ? 0 : static_cast<std::size_t>(taken);
+  return Elsewhere::get()->append(stream, from, size * count) ? count : 0;
 }
 
 bool write_string_elsewhere(const char* text, FILE* stream) {
-  std::size_t bytes = std::strlen(text);
-  return write_elsewhere(text, 1, bytes, stream) == bytes;
+  return Elsewhere::get()->append(stream, text, std::strlen(text));
 }
 
 std::size_t write_string(const char* text, FILE* stream) {
@@ -113,45 +122,42 @@ size_t fread(void* to, size_t size, size_t count, FILE* stream) {
 
 size_t fwrite_unlocked(const void* from, size_t size, size_t count, FILE* stream) {
   if (is_elsewhere(stream)) return write_elsewhere(from, size, count, stream);
-  if (!SharedRange::contains(from))
+  if (is_plain(from, stream))
     return next<"fwrite_unlocked">(::fwrite_unlocked)(from, size, count, stream);
   return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
 }
 
 size_t fwrite(const void* from, size_t size, size_t count, FILE* stream) {
   if (is_elsewhere(stream)) return write_elsewhere(from, size, count, stream);
-  if (!SharedRange::contains(from)) return next<"fwrite">(::fwrite)(from, size, count, stream);
+  if (is_plain(from, stream)) return next<"fwrite">(::fwrite)(from, size, count, stream);
   Locked hold(stream);
   return size == 0 ? 0 : write_stream(from, size * count, stream) / size;
 }
 
 int fputs_unlocked(const char* text, FILE* stream) {
   if (is_elsewhere(stream)) return write_string_elsewhere(text, stream) ? 1 : EOF;
-  if (!SharedRange::contains(text)) return next<"fputs_unlocked">(::fputs_unlocked)(text, stream);
+  if (is_plain(text, stream)) return next<"fputs_unlocked">(::fputs_unlocked)(text, stream);
   return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
 }
 
 int fputs(const char* text, FILE* stream) {
   if (is_elsewhere(stream)) return write_string_elsewhere(text, stream) ? 1 : EOF;
-  if (!SharedRange::contains(text)) return next<"fputs">(::fputs)(text, stream);
+  if (is_plain(text, stream)) return next<"fputs">(::fputs)(text, stream);
   Locked hold(stream);
   return write_string(text, stream) == std::strlen(text) ? 1 : EOF;
 }
 
 int puts(const char* text) {
-  if (is_elsewhere(stdout)) {
-    std::string line = std::string(text) + "\n";
-    return write_string_elsewhere(line.c_str(), stdout) ? 1 : EOF;
-  }
-  if (!SharedRange::contains(text)) return next<"puts">(::puts)(text);
-  Locked hold(stdout);
-  bool done = write_string(text, stdout) == std::strlen(text);
-  return done && putc_unlocked('\n', stdout) != EOF ? 1 : EOF;
+  if (!is_elsewhere(stdout) && is_plain(text, stdout)) return next<"puts">(::puts)(text);
+  std::string line = std::string(text) + "\n";
+  return fputs(line.c_str(), stdout);
 }
 
 // A buffer in shared memory is not used: the kernel would write to it and read from it. A program
 // cannot tell, for what its buffer holds is nobody's business but the stream's.
 int setvbuf(FILE* stream, char* buffer, int mode, size_t bytes) noexcept {
+  Elsewhere* elsewhere = Elsewhere::get();
+  if (elsewhere != nullptr && elsewhere->set_buffer(stream, mode, bytes)) return 0;
   if (is_elsewhere(stream)) return call_elsewhere(stream, ::setvbuf, stream, buffer, mode, bytes);
   bool shared = SharedRange::contains(buffer);
   return next<"setvbuf">(::setvbuf)(stream, shared ? nullptr : buffer, mode, bytes);
@@ -160,6 +166,8 @@ int setvbuf(FILE* stream, char* buffer, int mode, size_t bytes) noexcept {
 void setbuffer(FILE* stream, char* buffer, size_t bytes) noexcept {
   setvbuf(stream, buffer, buffer != nullptr ? _IOFBF : _IONBF, bytes);
 }
+
+void setlinebuf(FILE* stream) noexcept { setvbuf(stream, nullptr, _IOLBF, 0); }
 
 void setbuf(FILE* stream, char* buffer) noexcept { setbuffer(stream, buffer, BUFSIZ); }
 

@@ -1,6 +1,7 @@
 #include "frontend/threads/control.h"
 
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/program.h"
 #include "runtime/program/own_stack.h"
 
 namespace terrane::frontend::threads {
@@ -13,10 +14,12 @@ LockId count_of(const void* address) {
 Holding::Holding(const void* address) : lock_(lock_of(address)) {
   pages::node()->lock_until(lock_, pages::kForEver);
   ++runtime::own_stack().holds;
+  ++this_thread().keeps_output;
 }
 
 Holding::~Holding() {
   pages::node()->unlock_held(lock_);
+  --this_thread().keeps_output;
   --runtime::own_stack().holds;
   runtime::take_signals_after_operation();
 }

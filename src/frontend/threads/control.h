@@ -31,7 +31,8 @@ struct alignas(64) Record {
   std::uint32_t slot;  // its place in Control::load
   std::uint32_t is_detached : 1;
   std::uint32_t is_cancelled : 1;
-  std::uint32_t generation : 30;  // counts the threads that had the record, from 1
+  std::uint32_t is_server : 1;    // it makes calls for threads of other nodes (servers.cpp)
+  std::uint32_t generation : 29;  // counts the threads that had the record, from 1
   void* (*function)(void*);
   void* argument;
   void* result;
@@ -104,6 +105,12 @@ struct FileLimit {
   std::uint64_t now, most;
 };
 
+// The file that a node's standard output or error leads to, as its kernel knows it.
+struct OutputFile {
+  std::uint64_t device, inode;
+  std::uint32_t is_own;  // each node is to write there itself (--tag-output)
+};
+
 struct Control {
   // Written by each node before the first barrier.
   struct Card {
@@ -111,6 +118,7 @@ struct Control {
     std::uint64_t thread_locals;  // where the first thread has those of the program
     std::uint32_t processors;
     std::uint32_t most_files;  // the largest number of a descriptor that the system allows
+    OutputFile outputs[3];     // by number; [0] is not used
   };
   static constexpr std::uint32_t kEachNode = 0;
   std::uint64_t lock;  // its address is that of the lock of all up to the mail
@@ -127,7 +135,7 @@ struct Control {
   Key keys[kMostKeys];
   Card cards[kMostNodes];
   // By number, 1 + the node whose standard output (1) or error (2) is the program's; kEachNode:
-  // each node's own, which lead to the same place.
+  // node 0's, and of each other node that has the same file.
   std::uint32_t output_of[3];
   Random random;
   FileLimit files;
@@ -150,8 +158,8 @@ struct Control {
 LockId lock_of(const void* address);
 LockId count_of(const void* address);
 
-// Holds the lock at an address while it lives. No handler of the program runs meanwhile: it might
-// need the same lock.
+// Holds the lock at an address while it lives. Meanwhile the thread sends no output (output.h), and
+// no handler of the program runs: it might need the same lock.
 class Holding {
  public:
   explicit Holding(const void* address);

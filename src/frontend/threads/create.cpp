@@ -52,6 +52,7 @@ struct Wanted {
   std::uint32_t node = kAnyNode;
   std::size_t stack_bytes = runtime::Stacks::default_bytes();
   bool is_detached = false;
+  bool is_server = false;
 };
 
 Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argument) {
@@ -60,6 +61,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   std::uint64_t closed = 0;
   std::memcpy(&closed, &mask, sizeof closed);
   Inherited inherited = inherited_from_here();
+  if (wanted.is_server) closed = ~0ull;  // signals are for threads of the program
   Control& control = Program::get()->control();
   Holding hold(&control.lock);
   Record* record = free_record(control);
@@ -70,6 +72,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->is_detached = wanted.is_detached;
   record->is_cancelled = 0;
   record->waits_as = 0;
+  record->is_server = wanted.is_server;
   ++record->generation;
   record->function = function;
   record->argument = argument;
@@ -77,6 +80,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->stack_bytes = wanted.stack_bytes;
   record->closed_signals = closed;
   record->inherited = inherited;
+  if (wanted.is_server) return record;
   ++control.load[record->slot];
   ++control.live;
   return record;
@@ -170,23 +174,12 @@ int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*f
   return create(thread, wanted_by(attributes), function, argument);
 }
 
-int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
+Record* create_server(std::uint32_t node, void* (*function)(void*), void* argument) {
   Wanted wanted;
   wanted.node = node;
+  wanted.is_server = true;
   pthread_t thread;
-  int error = create(&thread, wanted, function, argument);
-  if (error != 0) return error;
-  Record& record = *record_of(thread);
-  Program& program = *Program::get();
-  pages::Interruptible wait;
-  if (!program.node().take_units(count_of(&record.done), {}, pages::cancellable_limit(kForEver))) {
-    cancel(record);
-    program.node().take_units(count_of(&record.done), {}, kForEver);
-  }
-  if (record.result == PTHREAD_CANCELED) error = EINTR;
-  Holding hold(&program.control().lock);
-  record.state = Record::kFree;
-  return error;
+  return create(&thread, wanted, function, argument) == 0 ? record_of(thread) : nullptr;
 }
 
 namespace {

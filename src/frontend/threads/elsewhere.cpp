@@ -17,6 +17,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/node_memory.h"
+#include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/state_calls.h"
 
@@ -31,6 +32,17 @@ class Files final : public Elsewhere {
   std::uint32_t node_of(std::FILE* stream) override;
   int adopt(int fd) override;
   void redirected(int fd) override;
+  bool append(std::FILE* stream, const void* text, std::size_t bytes) override {
+    return append_output(node_of(stream), stream, text, bytes);
+  }
+  bool is_common(std::FILE* stream) override {
+    return stream == stdout_ && nodes_ > 1 && Program::get() != nullptr;
+  }
+  std::size_t put(std::FILE* stream, const void* text, std::size_t bytes) override {
+    return put_output(stream, text, bytes);
+  }
+  bool set_buffer(std::FILE* stream, int mode, std::size_t bytes) override;
+  bool flush_all() override;
   int refuse(const char* call, int fd) override;
   bool refuses_system_call(long number) override;
   bool copy_actions(const posix_spawn_file_actions_t& from,
@@ -50,6 +62,10 @@ class Files final : public Elsewhere {
   std::uint32_t output_node(int fd) const;
 
   const std::uint32_t self_, nodes_;
+  std::FILE* const stdout_ = stdout;  // the variables are shared memory
+  std::FILE* const stderr_ = stderr;
+  std::FILE* const stdin_ = stdin;
+  bool is_apart_[3] = {};  // by number: this node's output leads to another file than node 0's
   const pid_t process_ = base::own_process();
   int first_ = 0, each_ = 0;  // numbers of node 0 end at first_; each other node has each_
   std::array<std::atomic<bool>, kLow> kept_{};  // ours, with a number of node 0
@@ -59,6 +75,12 @@ Files::Files(const Program& program) : self_(program.self()), nodes_(program.nod
   int most = 1 << 20;
   for (std::uint32_t n = 0; n < nodes_; ++n)
     most = std::min(most, static_cast<int>(program.control().cards[n].most_files));
+  const Control::Card* cards = program.control().cards;
+  for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    bool same_host = program.node().host_name(NodeId{0}) == program.node().host_name(NodeId{self_});
+    is_apart_[fd] =
+        self_ != 0 && !is_same_output(cards[0].outputs[fd], cards[self_].outputs[fd], same_host);
+  }
   first_ = most / 2;
   each_ = nodes_ == 1 ? 0 : std::min((most - first_) / static_cast<int>(nodes_ - 1), 1 << 14);
   rlimit limit{};
@@ -72,7 +94,8 @@ Files::Files(const Program& program) : self_(program.self()), nodes_(program.nod
 
 std::uint32_t Files::output_node(int fd) const {
   std::uint32_t node = Program::get()->control().output_of[fd];
-  return node == Control::kEachNode || node - 1 == self_ ? kHere : node - 1;
+  if (node == Control::kEachNode) return is_apart_[fd] ? 0 : kHere;
+  return node - 1 == self_ ? kHere : node - 1;
 }
 
 std::uint32_t Files::node_of(int fd) {
@@ -93,9 +116,9 @@ std::uint32_t Files::node_of(std::FILE* stream) {
     return node == self_ || !is_in_program() ? kHere : node;
   }
   if (!is_in_program()) return kHere;
-  if (stream == stdout) return output_node(STDOUT_FILENO);
-  if (stream == stderr) return output_node(STDERR_FILENO);
-  return stream == stdin && self_ != 0 ? 0 : kHere;
+  if (stream == stdout_) return output_node(STDOUT_FILENO);
+  if (stream == stderr_) return output_node(STDERR_FILENO);
+  return stream == stdin_ && self_ != 0 ? 0 : kHere;
 }
 
 int Files::adopt(int fd) {
@@ -116,6 +139,38 @@ int Files::adopt(int fd) {
 void Files::redirected(int fd) {
   bool is_output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
   if (is_output && asks()) Program::get()->control().output_of[fd] = self_ + 1;
+}
+
+bool Files::set_buffer(std::FILE* stream, int mode, std::size_t bytes) {
+  bool is_output = stream == stdout_ || stream == stderr_;
+  if (!is_output || !is_in_program()) return false;
+  struct Asked {
+    std::FILE* stream;
+    int mode;
+    std::size_t bytes;
+  } asked{stream, mode, bytes};
+  set_buffer_of_output(stream, mode, bytes);
+  run_on_others(
+      [](void* raw) -> void* {
+        auto& one = *static_cast<Asked*>(raw);
+        set_buffer_of_output(one.stream, one.mode, one.bytes);
+        return nullptr;
+      },
+      &asked);
+  return true;
+}
+
+bool Files::flush_all() {
+  if (!asks()) return true;
+  int error = send_output(nullptr) ? 0 : errno;
+  run_on_others(
+      [](void* raw) -> void* {
+        if (next<"fflush">(::fflush)(nullptr) != 0) *static_cast<int*>(raw) = errno;
+        return nullptr;
+      },
+      &error);
+  if (error != 0) errno = error;
+  return error == 0;
 }
 
 int Files::refuse(const char* call, int fd) {

@@ -55,12 +55,6 @@ bool concerns_others() { return Elsewhere::get() != nullptr && is_in_program(); 
 // variables, so there is one list: a change here is a change on every node.
 bool environment_concerns_others() { return concerns_others() && !SharedRange::contains(&environ); }
 
-void run_on_others(void* (*function)(void*), void* argument) {
-  Program& program = *Program::get();
-  for (std::uint32_t n = 0; n < program.node().nodes(); ++n)
-    if (n != program.self()) run_on(n, function, argument);
-}
-
 int set_here(const Variable& variable) {
   ForCaller memory;  // threads of other nodes may read what getenv(3) answers here
   if (variable.value == nullptr) return next<"unsetenv">(::unsetenv)(variable.name);

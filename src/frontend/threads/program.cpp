@@ -15,6 +15,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/output.h"
 #include "frontend/threads/process_signals.h"
 #include "platform/fault_signal.h"
 
@@ -104,6 +105,7 @@ void Program::start() {
   program->find_code();
   the_program = program;
   share_files(*program);
+  if (program->nodes_ > 1) share_output();
   remember_rights();
   begin_cancelling();
   begin_signals(*program);
@@ -129,6 +131,7 @@ void Program::share_image() {
   program_tls_ = thread_locals();
   own.thread_locals = program_tls_.empty() ? 0 : program_tls_[0].address;
   own.most_files = most_files();
+  for (int fd : {STDOUT_FILENO, STDERR_FILENO}) own.outputs[fd] = output_file(fd);
   own.processors = std::max(processors() / node_->nodes_on_host(), 1u);
   node_->barrier(kStartBarrier, 1);
   compare_builds();
@@ -300,12 +303,14 @@ void Program::give_region(void* region) {
 
 runtime::HeapMail& Program::lock_mail(std::uint32_t node) {
   runtime::HeapMail& mail = control_->heap_mail(node, nodes_);
+  ++this_thread().keeps_output;
   node_->lock_until(lock_of(&mail), pages::kForEver);
   return mail;
 }
 
 void Program::unlock_mail(std::uint32_t node) {
   node_->unlock_held(lock_of(&control_->heap_mail(node, nodes_)));
+  --this_thread().keeps_output;
 }
 
 }  // namespace terrane::frontend::threads

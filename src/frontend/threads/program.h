@@ -27,6 +27,8 @@ inline constexpr char kSmallBlocks[] = "small blocks";
 struct ThreadState {
   Record* record;               // of a thread of the program; nullptr: one of ours, or of a library
   std::uint32_t keeps_private;  // it is in code of ours, whose memory is private
+  std::uint32_t keeps_output;   // its operations do not send output first (output.h)
+  std::uint32_t stdout_locks;   // of the program, on standard output (flockfile)
   runtime::Stack stack;
   void** values;        // of keys, with their generations
   void* private_stack;  // on which the C library runs it; nullptr: one that is not ours
@@ -117,10 +119,14 @@ class Program final : public runtime::HeapMemory {
 // pthread_create of the program. An error number, or 0.
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument);
-// Runs function(argument) in a thread of the program on that node, and waits for its end. An error
-// number, or 0. EINTR: the calling thread was cancelled in a call that it has entered
+// Runs function(argument) in a thread of the program on that node, and waits until it returns. An
+// error number, or 0. EINTR: the calling thread was cancelled in a call that it has entered
 // (Cancelling::enter), so the other thread was, too.
 int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
+// The same on every other node, one after the other.
+void run_on_others(void* (*function)(void*), void* argument);
+// A thread for run_on; nullptr: there can be no more.
+Record* create_server(std::uint32_t node, void* (*function)(void*), void* argument);
 // From now on calls about descriptors and streams of other nodes run there. Every node, after the
 // cards are written.
 void share_files(const Program& program);
@@ -157,6 +163,5 @@ void thread_has_ended(Record& record);
 [[noreturn]] void end_at_once(int code);
 // On a node other than 0: asks node 0 for the end.
 [[noreturn]] void ask_for_end(int code);
-void flush_output();
 
 }  // namespace terrane::frontend::threads

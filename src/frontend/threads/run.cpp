@@ -179,8 +179,10 @@ void thread_has_ended(Record& record) {
   bool detached = false, last = false;
   {
     Holding hold(&control.lock);
-    --control.load[record.slot];
-    last = --control.live == 0 && control.main_has_exited != 0;
+    if (record.is_server == 0) {
+      --control.load[record.slot];
+      last = --control.live == 0 && control.main_has_exited != 0;
+    }
     detached = record.is_detached != 0;
     record.state = detached ? Record::kFree : Record::kEnded;
   }

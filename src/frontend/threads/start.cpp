@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -20,6 +19,7 @@
 #include "base/own_process.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/preload_variables.h"
@@ -202,18 +202,6 @@ bool is_the_program() {
 }  // namespace
 
 namespace terrane::frontend::threads {
-
-// A stream that another thread reads from is not waited for.
-void flush_output() {
-  std::cout.flush();
-  if (::ftrylockfile(stdin) == 0) {
-    ::funlockfile(stdin);
-    std::fflush(nullptr);
-    return;
-  }
-  std::fflush(stdout);
-  std::fflush(stderr);
-}
 
 void end_program(int code) {
   Program& program = *Program::get();

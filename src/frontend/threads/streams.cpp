@@ -5,9 +5,9 @@
 
 #include <cstdarg>
 
-#include "base/log.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 
 using terrane::frontend::call_elsewhere;
@@ -15,17 +15,16 @@ using terrane::frontend::Elsewhere;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::OutShared;
-using terrane::frontend::threads::Program;
+using terrane::frontend::threads::lock_stream;
+using terrane::frontend::threads::stdout_is_locked;
+using terrane::frontend::threads::stdout_is_unlocked;
+using terrane::frontend::threads::unlock_stream;
 
 namespace {
 
-// Its owner would be a thread of another node.
-void refuse_lock(const char* call, FILE* stream) {
-  if (!is_elsewhere(stream)) return;
-  Program::get()->node().fail(
-      fmt::format("{}: the stream belongs to node {}, and its lock to that node's threads; use a "
-                  "mutex of the program around the calls",
-                  call, Elsewhere::get()->node_of(stream)));
+// Whether locks of streams are the program's, between threads of all nodes.
+bool shares_locks() {
+  return Elsewhere::get() != nullptr && terrane::frontend::threads::is_in_program();
 }
 
 char* get_line_elsewhere(char* to, int bytes, FILE* stream) {
@@ -68,7 +67,10 @@ int getc(FILE* stream) { return fgetc(stream); }
 int getchar(void) { return fgetc(stdin); }
 
 int fputc(int byte, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fputc, byte, stream);
+  if (is_elsewhere(stream)) {
+    auto text = static_cast<unsigned char>(byte);
+    return Elsewhere::get()->append(stream, &text, 1) ? text : EOF;
+  }
   return next<"fputc">(::fputc)(byte, stream);
 }
 int putc(int byte, FILE* stream) { return fputc(byte, stream); }
@@ -84,13 +86,23 @@ int ungetc(int byte, FILE* stream) {
   return next<"ungetc">(::ungetc)(byte, stream);
 }
 
+// Texts of this node go to the node of the stream before the call does, since that is an operation.
 int fflush(FILE* stream) {
-  if (stream != nullptr && is_elsewhere(stream)) return call_elsewhere(stream, ::fflush, stream);
+  bool failed = stream == nullptr && Elsewhere::get() != nullptr && !Elsewhere::get()->flush_all();
+  if (failed) return EOF;
+  if (stream != nullptr && is_elsewhere(stream)) {
+    if (!terrane::frontend::threads::send_output(stream)) return EOF;
+    return call_elsewhere(stream, ::fflush, stream);
+  }
   return next<"fflush">(::fflush)(stream);
 }
 
 int fclose(FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fclose, stream);
+  if (is_elsewhere(stream)) {
+    bool sent = terrane::frontend::threads::send_output(stream);
+    int closed = call_elsewhere(stream, ::fclose, stream);
+    return sent ? closed : EOF;
+  }
   return next<"fclose">(::fclose)(stream);
 }
 
@@ -202,19 +214,31 @@ int terrane_scanf(const char* format, ...) {
   return read;
 }
 
+// Threads of the stream's node, which print without a lock, wait for the C library's lock as well.
 void flockfile(FILE* stream) noexcept {
-  refuse_lock("flockfile", stream);
+  bool shared = shares_locks();
+  if (shared) lock_stream(stream, true);
+  if (is_elsewhere(stream)) return;
   next<"flockfile">(::flockfile)(stream);
+  if (shared && stream == stdout) stdout_is_locked();
 }
 
 int ftrylockfile(FILE* stream) noexcept {
-  refuse_lock("ftrylockfile", stream);
-  return next<"ftrylockfile">(::ftrylockfile)(stream);
+  if (!shares_locks()) return next<"ftrylockfile">(::ftrylockfile)(stream);
+  if (!lock_stream(stream, false)) return EBUSY;
+  if (is_elsewhere(stream)) return 0;
+  next<"flockfile">(::flockfile)(stream);
+  if (stream == stdout) stdout_is_locked();
+  return 0;
 }
 
 void funlockfile(FILE* stream) noexcept {
-  refuse_lock("funlockfile", stream);
-  next<"funlockfile">(::funlockfile)(stream);
+  bool shared = shares_locks();
+  if (!is_elsewhere(stream)) {
+    if (shared && stream == stdout) stdout_is_unlocked();
+    next<"funlockfile">(::funlockfile)(stream);
+  }
+  if (shared) unlock_stream(stream);
 }
 
 }  // extern "C"

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "on_hosts.h"
+
+// A program's run on several nodes beside its run without Terrane.
+namespace terrane::test_hosts {
+
+inline std::vector<std::string> plain(const std::string& program) {
+  return cluster_test::words(program);
+}
+
+inline std::vector<std::string> threads(const std::string& options, const std::string& program) {
+  return cluster_test::words(std::string(cluster_test::kTerrane) + " threads " + options + " " +
+                             program);
+}
+
+inline Outcome finish(const std::vector<std::string>& command) {
+  Launched launched(command, {});
+  Outcome outcome = launched.finish();
+  EXPECT_FALSE(outcome.timed_out) << command.back() << " hangs";
+  return outcome;
+}
+
+inline std::string sorted(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  std::string all;
+  for (const std::string& line : lines) all += line + "\n";
+  return all;
+}
+
+}  // namespace terrane::test_hosts
