@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "platform/crash_signals.h"
 #include "platform/fault_context.h"
 #include "platform/guarded_copy.h"
 #include "platform/libc_signals.h"
@@ -149,11 +150,26 @@ Why reason(FaultVerdict verdict, bool nested) {
   return verdict == FaultVerdict::kFreed ? Why::kFreed : Why::kNeverAllocated;
 }
 
+void pass_on(SignalChain& chain, int signal_number, siginfo_t* info, void* context) {
+  if (!chain.program_handles()) report_crash(signal_number, info, context);
+  chain.pass_on(info, context);
+}
+
+// To a program all of whose memory is shared, what is in no allocation is not mapped.
+void pass_on_as_unmapped(const siginfo_t& info, void* context) {
+  siginfo_t unmapped = info;
+  unmapped.si_signo = SIGSEGV;
+  unmapped.si_code = SEGV_MAPERR;
+  bool is_deadly = !sigsegv.program_handles();
+  pass_on(sigsegv, SIGSEGV, &unmapped, context);
+  if (is_deadly) raise(SIGSEGV);
+}
+
 void on_sigbus(int, siginfo_t* info, void* raw_context) {
   if (is_wake(*info)) return;
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  bool resolved = false;
+  bool resolved = false, is_unmapped = false;
   if (info->si_code == BUS_ADRERR) {
     Found found = find(address);
     bool nested = in_handler;
@@ -161,10 +177,16 @@ void on_sigbus(int, siginfo_t* info, void* raw_context) {
     resolved = verdict == FaultVerdict::kRetry;
     if (!resolved && found.place != Place::kElsewhere) {
       leave_guarded_copy(address, raw_context, saved_errno);
-      explain(found, memory_is_short(found) ? Why::kNoMemory : reason(verdict, nested), address);
+      Why why = memory_is_short(found) ? Why::kNoMemory : reason(verdict, nested);
+      explain(found, why, address);
+      is_unmapped = why != Why::kNoMemory && why != Why::kNested && reports_crashes();
     }
   }
-  if (!resolved) sigbus.pass_on(info, raw_context);
+  if (is_unmapped) {
+    pass_on_as_unmapped(*info, raw_context);
+  } else if (!resolved) {
+    pass_on(sigbus, SIGBUS, info, raw_context);
+  }
   errno = saved_errno;
 }
 
@@ -189,7 +211,7 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
       explain_elsewhere(address);
     }
   }
-  if (!resolved) sigsegv.pass_on(info, raw_context);
+  if (!resolved) pass_on(sigsegv, SIGSEGV, info, raw_context);
   errno = saved_errno;
 }
 

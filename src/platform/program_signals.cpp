@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "platform/crash_signals.h"
 #include "platform/fault_signal.h"
 #include "platform/libc_signals.h"
 #include "platform/program_handlers.h"
@@ -63,6 +64,7 @@ int program_sigaction(int signal_number, const struct sigaction* action, struct 
     int result =
         libc_signals().sigaction(signal_number, action != nullptr ? &next : nullptr, &last);
     if (result != 0) return result;
+    hide_crash_handler(last);
   }
   if (before != nullptr) *before = last;
   return 0;

@@ -15,7 +15,7 @@ class SignalText {
   void write_to_stderr() const noexcept;
 
  private:
-  char text_[256];
+  char text_[512];
   std::size_t size_ = 0;
 };
 

@@ -61,6 +61,44 @@ static void use_obstack(void) {
   obstack_alloc(&stack, 100);
 }
 
+__attribute__((noinline)) static void read_nowhere(void) {
+  static volatile int* volatile nowhere = (int*)16;
+  *nowhere = 1;
+}
+
+__attribute__((noinline)) static void divide_by_zero(void) {
+  static volatile int zero, number = 7;
+  number = number / zero;
+}
+
+__attribute__((noinline)) static int fill_stack(volatile int* caller) {
+  volatile int room[1024];
+  room[0] = caller == NULL ? 0 : *caller + 1;
+  return room[0] + fill_stack(room) + room[1];
+}
+
+static void crash(void) {
+  if (!strcmp(way, "segv")) read_nowhere();
+  if (!strcmp(way, "fpe")) divide_by_zero();
+  if (!strcmp(way, "trap")) __builtin_trap();
+  if (!strcmp(way, "overflow")) exit(fill_stack(NULL) == 0);
+}
+
+static void on_signal(int number) {
+  printf("the program's handler of signal %d\n", number);
+  fflush(stdout);
+  _exit(33);
+}
+
+static void handle(void) {
+  struct sigaction before;
+  for (int number = 1; number < 32; ++number)
+    if (sigaction(number, NULL, &before) != 0 || before.sa_handler != SIG_DFL)
+      printf("signal %d is handled\n", number);
+  if (signal(SIGFPE, on_signal) != SIG_DFL || signal(SIGABRT, on_signal) != SIG_DFL)
+    puts("not the default");
+}
+
 static void end(void) {
   errno = ENOENT;
   printf("%s ends the program\n", who < 0 ? "main" : "a thread");
@@ -75,7 +113,12 @@ static void end(void) {
   if (!strcmp(way, "argp")) parse_wrong_options();
   if (!strcmp(way, "obstack")) use_obstack();
   if (!strcmp(way, "quick_exit")) quick_exit(29);
-  fflush(stdout);
+  if (strstr(way, "unflushed") == NULL) fflush(stdout);
+  crash();
+  if (!strcmp(way, "unflushed_segv")) read_nowhere();
+  if (!strcmp(way, "unflushed_abort")) abort();
+  if (!strcmp(way, "handled_fpe")) divide_by_zero();
+  if (!strcmp(way, "handled_abort")) abort();
   if (!strcmp(way, "_exit")) _exit(30);
   if (!strcmp(way, "_Exit")) _Exit(31);
   if (!strcmp(way, "exit_group")) syscall(SYS_exit_group, 32);
@@ -104,6 +147,7 @@ static void* work(void* argument) {
 int main(int argc, char** argv) {
   way = argv[1];
   if (argc > 2) who = atoi(argv[2]);
+  if (strstr(way, "handled") != NULL) handle();
   atexit(of_main);
   on_exit(with_code, (void*)"of main");
   pthread_t threads[kThreads];

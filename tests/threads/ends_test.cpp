@@ -57,6 +57,40 @@ TEST(EndsTest, TheyDoWithEveryFaultSource) {
       expect_as_plain(std::string("-n 2 --placement 1 --fault-source ") + source, way);
 }
 
+TEST(EndsTest, CrashesEndWithTheirCode) {
+  for (const char* way : {"segv", "fpe", "trap", "overflow"})
+    for (const char* who : {"", " 1"}) {
+      expect_as_plain("-n 2 --placement 1", std::string(way) + who);
+      expect_as_plain("-n 2 --placement 1 --fault-source sigsegv", std::string(way) + who);
+    }
+}
+
+void expect_sentence(const std::string& arguments, const std::string& sentence) {
+  Outcome outcome = finish(threads("-n 2 --placement 1", kProgram + " " + arguments));
+  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+}
+
+TEST(EndsTest, ACrashNamesSignalAddressThreadAndPlace) {
+  std::string place = " at threads_ends_program+0x";
+  expect_sentence("segv 0", "SIGSEGV for address 0x10 in thread 1 on node 1" + place);
+  expect_sentence("segv", "SIGSEGV for address 0x10 in main's thread on node 0" + place);
+  expect_sentence("segv 0", "(read_nowhere+0x");
+  expect_sentence("fpe 0", "SIGFPE in thread 1 on node 1" + place);
+  expect_sentence("abort 0", "SIGABRT in thread 1 on node 1" + place);
+}
+
+TEST(EndsTest, WhatACrashedThreadHasPrintedIsNotLost) {
+  for (const char* way : {"unflushed_segv", "unflushed_abort"})
+    for (const char* options : {"-n 1", "-n 2 --placement 1"}) {
+      Outcome outcome = finish(threads(options, kProgram + " " + way + " 0"));
+      EXPECT_EQ(count(outcome.out, "a thread ends the program"), 1) << outcome.out;
+    }
+}
+
+TEST(EndsTest, HandlersOfTheProgramComeFirst) {
+  for (const char* way : {"handled_fpe", "handled_abort"}) expect_as_plain("-n 1", way);
+}
+
 class EndsHostsTest : public OnHosts {};
 
 TEST_F(EndsHostsTest, TheyDoOnTwoHosts) {

@@ -12,6 +12,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/process_signals.h"
 #include "frontend/interpose/shared_range.h"
+#include "platform/crash_signals.h"
 #include "platform/fault_source.h"
 #include "platform/program_handlers.h"
 #include "platform/program_signals.h"
@@ -71,7 +72,7 @@ int sigaction(int signal_number, const struct sigaction* action,
 
 sighandler_t signal(int signal_number, sighandler_t handler) noexcept {
   if (!platform::is_fault_signal(signal_number) && !platform::has_program_handlers())
-    return next<"signal">(::signal)(signal_number, handler);
+    return platform::without_crash_handler(next<"signal">(::signal)(signal_number, handler));
   return install(signal_number, handler, SA_RESTART);
 }
 

@@ -15,6 +15,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/crash.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/process_signals.h"
 #include "platform/fault_signal.h"
@@ -109,6 +110,7 @@ void Program::start() {
   remember_rights();
   begin_cancelling();
   begin_signals(*program);
+  report_crashes();
 }
 
 void Program::share_control() {

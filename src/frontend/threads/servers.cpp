@@ -101,8 +101,8 @@ void give_back(std::uint32_t node, const Known& known) {
   waiting.servers.push_back(known);
 }
 
-// The calling thread is cancelled, or a handler has interrupted its wait: the server ends, in its call or after it. Its memory stays,
-// since its semaphores may have units left.
+// The calling thread is cancelled, or a handler has interrupted its wait: the server ends, in its
+// call or after it. Its memory stays, since its semaphores may have units left.
 int end_call(Server& server, std::uint64_t calls_before) {
   cancel(*server.record);
   server.function = nullptr;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -59,8 +60,8 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 // A file as it lies on the disk.
 class Contents {
  public:
-  explicit Contents(const std::string& path) {
-    base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  explicit Contents(const char* path) {
+    base::UniqueFd file(next<"open">(::open)(path, O_RDONLY | O_CLOEXEC));
     struct stat facts {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0 || facts.st_size == 0) return;
     void* at = next<"mmap">(::mmap)(nullptr, static_cast<std::size_t>(facts.st_size), PROT_READ,
@@ -86,10 +87,17 @@ class Contents {
   std::size_t bytes_ = 0;
 };
 
-// "name+0x10" of the symbol of that type (STT_FUNC, STT_OBJECT) that holds the address; in a table
-// of the file of that type.
-std::string symbol_in(const Contents& file, std::uint32_t table, std::uintptr_t address,
-                      unsigned char type) {
+// A name in a file that is mapped, and how far behind its beginning an address lies.
+struct Symbol {
+  const char* name = nullptr;  // nullptr: there is none
+  std::size_t length = 0;
+  std::uintptr_t inside = 0;
+};
+
+// The symbol of that type (STT_FUNC, STT_OBJECT) that holds the address; in a table of the file of
+// that type. Async-signal-safe.
+Symbol symbol_in(const Contents& file, std::uint32_t table, std::uintptr_t address,
+                 unsigned char type) {
   const auto* head = file.at<ElfW(Ehdr)>(0);
   if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return {};
   const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
@@ -104,19 +112,26 @@ std::string symbol_in(const Contents& file, std::uint32_t table, std::uintptr_t 
       const ElfW(Sym)& symbol = symbols[s];
       if (ELF64_ST_TYPE(symbol.st_info) != type || symbol.st_shndx == SHN_UNDEF) continue;
       if (address - symbol.st_value >= symbol.st_size || symbol.st_name >= names.sh_size) continue;
-      std::string name(text + symbol.st_name,
-                       ::strnlen(text + symbol.st_name, names.sh_size - symbol.st_name));
-      std::uintptr_t inside = address - symbol.st_value;
-      return inside == 0 ? name : fmt::format("{}+{:#x}", name, inside);
+      return {text + symbol.st_name,
+              ::strnlen(text + symbol.st_name, names.sh_size - symbol.st_name),
+              address - symbol.st_value};
     }
   }
   return {};
 }
 
+Symbol symbol_of(const Contents& file, std::uintptr_t address, unsigned char type) {
+  Symbol symbol = symbol_in(file, SHT_SYMTAB, address, type);
+  return symbol.name == nullptr ? symbol_in(file, SHT_DYNSYM, address, type) : symbol;
+}
+
+// "name+0x10"
 std::string symbol_at(const Module& module, std::uintptr_t address, unsigned char type) {
-  Contents file(module.path);
-  std::string name = symbol_in(file, SHT_SYMTAB, address, type);
-  return name.empty() ? symbol_in(file, SHT_DYNSYM, address, type) : name;
+  Contents file(module.path.c_str());
+  Symbol symbol = symbol_of(file, address, type);
+  if (symbol.name == nullptr) return {};
+  std::string name(symbol.name, symbol.length);
+  return symbol.inside == 0 ? name : fmt::format("{}+{:#x}", name, symbol.inside);
 }
 
 // Where a command lies; empty: nowhere.
@@ -153,6 +168,23 @@ std::string place_of_code(std::uintptr_t at, const std::string& search_path) {
   std::string name = line_of(module.path, address, search_path);
   if (name.empty()) name = symbol_at(module, address, STT_FUNC);
   return name.empty() ? fmt::format("{}:{:#x}", file_name(module.path), address) : name;
+}
+
+CodePlace place_in_file(const link_map& map, std::uintptr_t at) {
+  CodePlace place;
+  if (*map.l_name == '\0') {
+    ssize_t bytes =
+        next<"readlink">(::readlink)("/proc/self/exe", place.path, sizeof place.path - 1);
+    if (bytes < 0) return place;
+  } else {
+    ::strncpy(place.path, map.l_name, sizeof place.path - 1);
+  }
+  Contents file(place.path);
+  Symbol symbol = symbol_of(file, at - map.l_addr, STT_FUNC);
+  if (symbol.name == nullptr) return place;
+  std::memcpy(place.function, symbol.name, std::min(symbol.length, sizeof place.function - 1));
+  place.inside = symbol.inside;
+  return place;
 }
 
 std::string variable_at(std::uintptr_t at) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <link.h>
+
 #include <cstdint>
 #include <string>
 
@@ -16,5 +18,14 @@ std::string place_of_code(std::uintptr_t at, const std::string& search_path);
 std::string variable_at(std::uintptr_t at);
 // The line of a call that place_of_call() has named ("program:0x401136"); else the same again.
 std::string line_of_call(const std::string& place, const std::string& search_path);
+
+// Where an instruction of a loaded file lies. Cut where it is too long.
+struct CodePlace {
+  char path[1024] = {};       // of the file
+  char function[128] = {};    // empty: it is not known
+  std::uintptr_t inside = 0;  // from the function's beginning
+};
+// Async-signal-safe.
+CodePlace place_in_file(const link_map& map, std::uintptr_t at);
 
 }  // namespace terrane::frontend::threads
