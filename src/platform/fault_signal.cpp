@@ -15,6 +15,7 @@
 #include "platform/libc_signals.h"
 #include "platform/program_signals.h"
 #include "platform/signal_text.h"
+#include "platform/view_rights.h"
 #include "platform/wake_signal.h"
 
 namespace terrane::platform {
@@ -34,7 +35,7 @@ struct Route {
 
 // A signal handler has no argument of ours to find its state by: this table and the two chains are
 // the global state that the operating system forces on us.
-constexpr int kMaxRoutes = 64;
+constexpr int kMaxRoutes = 160;
 Route routes[kMaxRoutes];
 std::mutex routes_mutex;  // of open and close; the handler takes no lock
 // Where application views were that have gone: from the first byte to behind the last.
@@ -75,11 +76,14 @@ bool memory_is_short(const Found& found) {
   return found.place == Place::kRuntime || found.route->signal == FaultSignal::kSegv;
 }
 
-enum class Why { kNoMemory, kNested, kFreed, kGuard, kNeverAllocated };
+enum class Why { kForbidden, kNoMemory, kNested, kFreed, kGuard, kNeverAllocated };
 
 void explain(const Found& found, Why why, std::uintptr_t address) {
   SignalText text;
-  if (why == Why::kNoMemory) {
+  if (why == Why::kForbidden) {
+    text.add("terrane: invalid access at ").add_hex(address);
+    text.add(": the program has forbidden it by mprotect\n");
+  } else if (why == Why::kNoMemory) {
     text.add("terrane: out of memory: the machine has no page left for shared memory (offset ");
     text.add_hex(found.offset).add(" of the space)\n");
   } else if (why == Why::kNested) {
@@ -136,10 +140,11 @@ void leave_guarded_copy(std::uintptr_t address, void* context, int saved_errno) 
 FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
   if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
     return FaultVerdict::kForeign;
-  if (fetches_instruction(context)) return FaultVerdict::kForeign;  // it would fault for ever
+  bool fetches = fetches_instruction(context);
+  if (fetches && !views_are_executable()) return FaultVerdict::kForeign;  // it would never end
   in_handler = true;
-  FaultVerdict verdict =
-      found.route->handler(found.route->context, found.offset, faulting_access(context));
+  FaultVerdict verdict = found.route->handler(found.route->context, found.offset,
+                                              fetches ? Access::kRead : faulting_access(context));
   in_handler = false;
   return verdict;
 }
@@ -205,7 +210,8 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
       resolved = verdict == FaultVerdict::kRetry;
       if (!resolved) {
         leave_guarded_copy(address, raw_context, saved_errno);
-        explain(found, reason(verdict, nested), address);
+        bool rights = found.route->signal == FaultSignal::kBus;  // sources of SIGBUS use none
+        explain(found, rights ? Why::kForbidden : reason(verdict, nested), address);
       }
     } else if (info->si_code == SEGV_MAPERR && !sigsegv.program_handles()) {
       explain_elsewhere(address);

@@ -110,7 +110,7 @@ FaultSourceKind synchronous_kind(FaultSourceKind kind);
 // Registers `part` of the application view of `mapping` (which must outlive the source, and stay
 // where it is) and installs the handler. Each part has one source, and is a pane or lies in the
 // view; a part in the view may contain stretches that become panes later, with sources of their
-// own, whose pages this source is not asked about. Up to 64 sources may live at once in a process.
+// own, whose pages this source is not asked about. Up to 160 sources may live at once in a process.
 // Spans and offsets are the mapping's.
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                              DualMapping& mapping, Span part,

@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "platform/memory_left.h"
 #include "platform/page_size.h"
+#include "platform/view_rights.h"
 
 #ifndef MADV_POPULATE_WRITE  // Linux 5.14
 #define MADV_POPULATE_WRITE 23
@@ -208,6 +209,9 @@ base::Result<DualMapping> DualMapping::create(std::uint64_t bytes, void* app_add
   auto app = map_view(mapping.fd_.get(), bytes, app_address);
   if (!app) return app.error();
   mapping.app_ = app.value();
+  if (views_are_executable() &&
+      mprotect(mapping.app_, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+    return base::errno_error("shared memory cannot be executable, as the program's stacks are");
   auto runtime = map_view(mapping.fd_.get(), bytes, nullptr);
   if (!runtime) return runtime.error();
   mapping.runtime_ = runtime.value();
@@ -228,7 +232,7 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
   std::swap(panes_, other.panes_);
-  std::swap(pane_count_, other.pane_count_);
+  pane_count_ = other.pane_count_.exchange(pane_count_);
   std::swap(reserves_large_, other.reserves_large_);
   std::swap(shown_, other.shown_);
   return *this;
@@ -264,14 +268,13 @@ base::Result<> DualMapping::place(Span span, void* address) {
   bool whole = (at | span.offset | span.bytes) % page_bytes() == 0 && span.bytes > 0;
   if (!whole || span.offset > bytes_ || span.bytes > bytes_ - span.offset)
     return base::error("no pane of {} bytes of shared memory fits at {}", span.bytes, address);
-  std::size_t before = 0;  // how many panes come before this one
   for (const Pane& pane : panes()) {
     bool apart = span.offset + span.bytes <= pane.span.offset ||
                  span.offset >= pane.span.offset + pane.span.bytes;
     if (!apart) return base::error("two panes share a page of shared memory, at {}", address);
-    before += pane.span.offset < span.offset;
   }
-  if (pane_count_ == kMostPanes)
+  std::size_t count = pane_count_.load(std::memory_order_relaxed);
+  if (count == kMostPanes)
     return base::error("more than {} stretches of shared memory at addresses of their own",
                        kMostPanes);
   // Nobody has access to what is left in the view.
@@ -285,10 +288,8 @@ base::Result<> DualMapping::place(Span span, void* address) {
   if (pane == MAP_FAILED || !set_view_advice(static_cast<std::byte*>(pane), span.bytes, fd_.get()))
     return base::errno_error(
         fmt::format("cannot map {} bytes of shared memory at {}", span.bytes, address));
-  std::move_backward(panes_.begin() + before, panes_.begin() + pane_count_,
-                     panes_.begin() + pane_count_ + 1);
-  panes_[before] = {span, static_cast<std::byte*>(pane)};
-  ++pane_count_;
+  panes_[count] = {span, static_cast<std::byte*>(pane)};
+  pane_count_.store(count + 1, std::memory_order_release);
   std::uint64_t end = span.offset + span.bytes;
   for (std::uint64_t step = span.offset / kShownStep; step * kShownStep < end; ++step)
     shown_[step].store(false, std::memory_order_relaxed);

@@ -83,10 +83,12 @@ class DualMapping {
 
   // From now on the application sees the span at `address`, in place of what was mapped there, and
   // no longer in the view. Whole pages, of which no fault source has entered any yet, and in no
-  // other pane. Not thread-safe; no thread may touch either place meanwhile.
+  // other pane. By one thread at a time; no thread may touch either place meanwhile.
   base::Result<> place(Span span, void* address);
-  // In the order of their offsets.
-  std::span<const Pane> panes() const { return {panes_.data(), pane_count_}; }
+  // In the order in which they were placed. Async-signal-safe.
+  std::span<const Pane> panes() const {
+    return {panes_.data(), pane_count_.load(std::memory_order_acquire)};
+  }
 
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
@@ -105,14 +107,14 @@ class DualMapping {
   void punch(Span span) noexcept;
 
  private:
-  static constexpr std::size_t kMostPanes = 32;
+  static constexpr std::size_t kMostPanes = 128;
 
   std::byte* app_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::uint64_t bytes_ = 0;
   base::UniqueFd fd_;
   std::array<Pane, kMostPanes> panes_;
-  std::size_t pane_count_ = 0;
+  std::atomic<std::size_t> pane_count_{0};
   bool reserves_large_ = false;           // the kernel reserves large pages for this file
   std::vector<std::atomic<bool>> shown_;  // by 64 MiB
 };

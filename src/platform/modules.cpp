@@ -7,22 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "platform/page_size.h"
 
 namespace terrane::platform {
 namespace {
-
-// Beginnings of the names of libraries that no program's symmetric data lie in.
-constexpr std::string_view kForeign[] = {
-    "ld-",        "libc.",      "libc-",       "libm.",       "libpthread.", "libdl.",
-    "librt.",     "libresolv",  "libutil.",    "libanl.",     "libnss",      "libstdc++.",
-    "libc++",     "libgcc_s.",  "libgfortran", "libquadmath", "libgomp.",    "libomp.",
-    "libatomic.", "libasan.",   "libtsan.",    "libubsan.",   "liblsan.",    "libclang_rt",
-    "libfmt.",    "libterrane", "libuc",       "libibverbs.", "librdmacm.",  "libmlx",
-    "libnuma.",   "libnl-",     "libpmix",     "libevent",    "libhwloc",    "libz.",
-    "linux-vdso", "linux-gate", "vgpreload_",  "libgtest",
-};
 
 std::uintptr_t down(std::uintptr_t address) { return address / page_bytes() * page_bytes(); }
 std::uintptr_t up(std::uintptr_t address) { return down(address + page_bytes() - 1); }
@@ -95,12 +85,26 @@ std::vector<CodePages> code_of(const dl_phdr_info& info) {
   return all;
 }
 
-}  // namespace
-
-bool is_programs_library(std::string_view name) {
-  return std::none_of(std::begin(kForeign), std::end(kForeign),
-                      [name](std::string_view foreign) { return name.starts_with(foreign); });
+// What a module's dynamic section says of names: its own, and those of the libraries that it needs.
+void read_names(const dl_phdr_info& info, Module& module) {
+  const ElfW(Dyn)* entries = nullptr;
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entries = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+  std::uintptr_t names = 0;
+  for (const ElfW(Dyn)* one = entries; one != nullptr && one->d_tag != DT_NULL; ++one)
+    if (one->d_tag == DT_STRTAB) names = one->d_un.d_ptr;
+  if (names == 0) return;
+  // The loader has added the address, but in the kernel's own code, which it may not write.
+  if (names < info.dlpi_addr) names += info.dlpi_addr;
+  for (const ElfW(Dyn)* one = entries; one->d_tag != DT_NULL; ++one) {
+    const char* name = reinterpret_cast<const char*>(names + one->d_un.d_val);
+    if (one->d_tag == DT_SONAME) module.soname = name;
+    if (one->d_tag == DT_NEEDED) module.needed.emplace_back(name);
+  }
 }
+
+}  // namespace
 
 std::vector<Module> loaded_modules() {
   std::vector<Module> all;
@@ -108,10 +112,17 @@ std::vector<Module> loaded_modules() {
       [](dl_phdr_info* info, std::size_t, void* context) {
         auto& modules = *static_cast<std::vector<Module>*>(context);
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        if (modules.empty()) path = {};
         std::string name(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
-        if (modules.empty()) name.clear();
-        modules.push_back({std::move(name), identity_of(*info), writable_of(*info), info->dlpi_addr,
-                           code_of(*info)});
+        modules.push_back({std::string(path),
+                           std::move(name),
+                           identity_of(*info),
+                           writable_of(*info),
+                           info->dlpi_addr,
+                           code_of(*info),
+                           {},
+                           {}});
+        read_names(*info, modules.back());
         return 0;
       },
       &all);

@@ -23,19 +23,18 @@ struct CodePages {
 
 // A file that the loader has mapped: the program, or a shared library.
 struct Module {
-  std::string name;            // without its folder; empty for the program
+  std::string path;            // as the loader has it; empty for the program
+  std::string name;            // the path without its folder
   std::uint64_t identity = 0;  // equal for copies of one file, other for other files
   std::vector<WritablePages> writable;
   std::uintptr_t address = 0;  // what the loader has added to the file's addresses
   std::vector<CodePages> code;
+  std::string soname;               // by which others need it (DT_SONAME); empty: its file's name
+  std::vector<std::string> needed;  // DT_NEEDED
 };
 
 // All that are loaded now, in the loader's order: the program first.
 std::vector<Module> loaded_modules();
-
-// Whether the static data of a library belong to the program: not those of the C and C++ libraries,
-// the compilers' and sanitizers' runtimes, our own, and what we load ourselves.
-bool is_programs_library(std::string_view name);
 
 // Grows with every module that was ever loaded.
 std::uint64_t modules_ever_loaded();

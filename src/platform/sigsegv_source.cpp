@@ -13,6 +13,7 @@
 #include "platform/map_count.h"
 #include "platform/page_size.h"
 #include "platform/page_states.h"
+#include "platform/view_rights.h"
 
 namespace terrane::platform {
 namespace {
@@ -26,9 +27,9 @@ int protection_of(PageState state) {
     case PageState::kNone:
       return PROT_NONE;
     case PageState::kRead:
-      return PROT_READ;
+      return PROT_READ | (views_are_executable() ? PROT_EXEC : 0);
     default:
-      return PROT_READ | PROT_WRITE;
+      return PROT_READ | PROT_WRITE | (views_are_executable() ? PROT_EXEC : 0);
   }
 }
 
@@ -186,6 +187,7 @@ base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapp
                                                                void* context) {
   auto states = PageStates::create(mapping.bytes() / page_bytes());
   if (!states) return states.error();
+  note_source_uses_rights();
   auto route = FaultRoute::open(mapping, part, FaultSignal::kSegv, handler, context);
   if (!route) return route.error();
   if (mprotect(mapping.app_at(part.offset), part.bytes, PROT_NONE) != 0) {

@@ -68,9 +68,8 @@ class Node {
   Outcome allocate(std::uint64_t bytes, const Allocation& options, void*& address);
   Outcome free(void* address);
   // From now on the program sees each part at its new address; what was mapped there is replaced.
-  // Parts are whole blocks of allocations that no thread of this node has touched. Called once,
-  // while the program has no other thread, and with the same parts on each node before any node
-  // touches them.
+  // Parts are whole blocks of allocations that no thread of this node has touched. By one thread at
+  // a time, and with the same parts on each node before any node touches them.
   Outcome place(const std::vector<Pane>& panes);
   Outcome lock(LockId lock);
   Outcome unlock(LockId lock);

@@ -184,19 +184,21 @@ base::Result<> PageSpace::watch(platform::FaultHandler handler, void* context) {
 }
 
 base::Result<> PageSpace::place(std::vector<Placed> placed) {
-  TERRANE_CHECK(owned_panes_ == nullptr, "panes are placed once");
-  std::sort(placed.begin(), placed.end(),
-            [](const Placed& a, const Placed& b) { return a.blocks.first < b.blocks.first; });
-  owned_panes_ = std::make_unique<Panes>();
+  auto panes = std::make_unique<Panes>();
+  if (!owned_panes_.empty()) *panes = *owned_panes_.back();
   for (const Placed& one : placed) {
     auto done = mapping_.place(span(one.blocks), one.address);
     if (!done) return done;
     auto source =
         platform::make_fault_source(kind_, mapping_, span(one.blocks), handler_, handler_context_);
     if (!source) return source.error();
-    owned_panes_->push_back({one.blocks, std::move(source).value()});
+    panes->push_back({one.blocks, source.value().get()});
+    pane_sources_.push_back(std::move(source).value());
   }
-  panes_.store(owned_panes_.get(), std::memory_order_release);
+  std::sort(panes->begin(), panes->end(),
+            [](const Pane& a, const Pane& b) { return a.blocks.first < b.blocks.first; });
+  owned_panes_.push_back(std::move(panes));  // other threads may still read those of before
+  panes_.store(owned_panes_.back().get(), std::memory_order_release);
   return {};
 }
 

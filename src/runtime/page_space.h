@@ -62,8 +62,8 @@ class PageSpace {
   // From now on faults of the application view call the handler.
   base::Result<> watch(platform::FaultHandler handler, void* context);
   // From now on the application sees each range of blocks at its new address; what was mapped there
-  // is replaced. Called once, after watch(), while the program has no other thread. The ranges do
-  // not overlap, end before sc_first(), and contain only blocks that no thread has touched here.
+  // is replaced. After watch(), by one thread at a time. The ranges do not overlap, end before
+  // sc_first(), and contain only blocks that no thread has touched here, or touches meanwhile.
   struct Placed {
     protocol::BlockRange blocks;
     void* address = nullptr;
@@ -191,10 +191,11 @@ class PageSpace {
   void* handler_context_ = nullptr;
   struct Pane {
     protocol::BlockRange blocks;
-    std::unique_ptr<platform::FaultSource> source;
+    platform::FaultSource* source;
   };
   using Panes = std::vector<Pane>;  // in the order of their blocks
-  std::unique_ptr<Panes> owned_panes_;
+  std::vector<std::unique_ptr<platform::FaultSource>> pane_sources_;
+  std::vector<std::unique_ptr<Panes>> owned_panes_;  // the last are those of now
   std::atomic<const Panes*> panes_{nullptr};
   const platform::DiffKernels& diff_;
   transport::Transport* transport_ = nullptr;

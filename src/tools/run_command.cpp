@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "bootstrap/foreign_launcher.h"
 #include "tools/binary/check_binary.h"
+#include "tools/binary/program_libraries.h"
 #include "tools/commands.h"
 #include "tools/launch/job_engine.h"
 #include "tools/launch/program.h"
@@ -52,6 +53,23 @@ bool check_pages(const std::string& path) {
   return true;
 }
 
+// Whether the program's libraries have no atomics that mean nothing between nodes; false: the
+// sentences are said.
+bool check_libraries(const std::string& path) {
+  bool good = true;
+  for (const std::string& library : program_libraries(path)) {
+    auto functions = locked_functions(library, SharedScope::kProgram);
+    if (!functions) {
+      base::log("{}; or give --allow-inline-atomics", functions.error().message);
+      return false;
+    }
+    std::string sentence = describe_library(library, functions.value());
+    if (!sentence.empty()) base::log("{}", sentence);
+    good = good && sentence.empty();
+  }
+  return good;
+}
+
 // Whether the program can be one whose threads run on many nodes; false: the sentence is said.
 bool check_threads(const std::string& path, const RunOptions& options) {
   const char* search_path = std::getenv("PATH");
@@ -81,7 +99,7 @@ bool check_threads(const std::string& path, const RunOptions& options) {
   }
   for (const std::string& line : describe(program.path, functions.value(), SharedScope::kProgram))
     base::log_line(line);
-  return functions.value().empty();
+  return functions.value().empty() && check_libraries(program.path);
 }
 
 int run(const RunOptions& options, const CommandContext& context) {

@@ -12,7 +12,7 @@ namespace terrane::frontend {
 // two. None before terrane_init, after terrane_finalize, and in a child of fork.
 class SharedRange {
  public:
-  static constexpr std::size_t kMostPanes = 32;
+  static constexpr std::size_t kMostPanes = 128;
 
   static void set(const void* base, std::uint64_t bytes) {
     base_.store(reinterpret_cast<std::uintptr_t>(base), std::memory_order_relaxed);

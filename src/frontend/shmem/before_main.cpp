@@ -37,6 +37,6 @@ extern "C" [[gnu::visibility("default")]] [[gnu::optimize("optimize-sibling-call
     const char* file, int mode) noexcept {
   static auto* const next =
       reinterpret_cast<void* (*)(const char*, int)>(::dlsym(RTLD_NEXT, "dlopen"));
-  Statics::of_process().note_opening();
+  Statics::of_process().note_opening(file, __builtin_return_address(0));
   return next(file, mode);
 }

@@ -10,6 +10,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
+#include "frontend/threads/environment.h"
 #include "frontend/threads/program.h"
 
 using terrane::frontend::Elsewhere;
@@ -17,7 +18,6 @@ using terrane::frontend::ForCaller;
 using terrane::frontend::InPath;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
-using terrane::frontend::SharedRange;
 using namespace terrane::frontend::threads;
 
 namespace {
@@ -51,10 +51,6 @@ class SharedText {
 // Whether the call is the program's, and there are other nodes. Not of a child of vfork.
 bool concerns_others() { return Elsewhere::get() != nullptr && is_in_program(); }
 
-// The same of the environment. A program that names environ has the list's address in its own
-// variables, so there is one list: a change here is a change on every node.
-bool environment_concerns_others() { return concerns_others() && !SharedRange::contains(&environ); }
-
 int set_here(const Variable& variable) {
   ForCaller memory;  // threads of other nodes may read what getenv(3) answers here
   if (variable.value == nullptr) return next<"unsetenv">(::unsetenv)(variable.name);
@@ -62,8 +58,9 @@ int set_here(const Variable& variable) {
 }
 
 int set(const char* name, const char* value, int overwrites) {
+  if (names_environment()) return set_named(name, value, overwrites);
   int result = set_here({name, value, overwrites});
-  if (result != 0 || !environment_concerns_others()) return result;
+  if (result != 0 || !concerns_others()) return result;
   SharedText shared_name(name), shared_value(value);
   Variable variable{shared_name.get(), shared_value.get(), overwrites};
   bool is_told = variable.name != nullptr && (value == nullptr) == (variable.value == nullptr);
@@ -127,10 +124,11 @@ int unsetenv(const char* name) noexcept { return set(name, nullptr, 1); }
 
 // The string itself becomes part of this node's environment, and a copy of those of the others.
 int putenv(char* text) noexcept {
+  if (names_environment()) return put_named(text);
   const char* end = strchr(text, '=');
   if (end == nullptr) return unsetenv(text);
   int result = next<"putenv">(::putenv)(text);
-  if (result != 0 || !environment_concerns_others()) return result;
+  if (result != 0 || !concerns_others()) return result;
   SharedText shared(text);
   if (shared.get() == nullptr) return result;
   run_on_others(
@@ -143,6 +141,22 @@ int putenv(char* text) noexcept {
         return nullptr;
       },
       shared.get());
+  return result;
+}
+
+int clearenv(void) noexcept {
+  if (names_environment()) {
+    environ = nullptr;
+    return 0;
+  }
+  int result = next<"clearenv">(::clearenv)();
+  if (concerns_others())
+    run_on_others(
+        [](void*) -> void* {
+          next<"clearenv">(::clearenv)();
+          return nullptr;
+        },
+        nullptr);
   return result;
 }
 

@@ -5,17 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/before_start.h"
+#include "frontend/threads/libraries.h"
+#include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/wait.h"
@@ -69,21 +72,15 @@ void add_thread_locals(const dl_phdr_info& info, std::vector<ThreadLocals>& all)
 }  // namespace
 
 std::vector<ThreadLocals> thread_locals() {
-  struct Search {
-    std::vector<ThreadLocals> found;
-    bool is_first = true;
-  } search;
+  std::vector<ThreadLocals> found;
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* raw) {
-        auto& own = *static_cast<Search*>(raw);
-        std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-        std::string_view name = path.substr(path.rfind('/') + 1);
-        bool is_program = std::exchange(own.is_first, false);
-        if (is_program || platform::is_programs_library(name)) add_thread_locals(*info, own.found);
+        if (libraries().owner_at(info->dlpi_addr) == platform::ModuleOwner::kProgram)
+          add_thread_locals(*info, *static_cast<std::vector<ThreadLocals>*>(raw));
         return 0;
       },
-      &search);
-  return search.found;
+      &found);
+  return found;
 }
 
 }  // namespace terrane::frontend::threads
@@ -112,8 +109,9 @@ bool terrane_program_is_spread() {
 
 std::uint32_t terrane_program_places() { return is_before_start() ? 1 : program().control().slots; }
 
+// Nor is the code of a library that is being opened on other nodes yet.
 bool terrane_program_is_main() {
-  if (is_before_start()) return false;
+  if (is_before_start() || library_being_opened() != nullptr) return false;
   return this_thread().record == &program().control().records[0];
 }
 

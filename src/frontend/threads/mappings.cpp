@@ -1,5 +1,6 @@
 // Mappings that the program makes itself: its anonymous memory is shared, and so are the bytes of a
 // file that it maps privately.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,8 +9,8 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstring>
-#include <map>
-#include <mutex>
+#include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "frontend/interpose/elsewhere.h"
@@ -17,6 +18,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
+#include "platform/view_rights.h"
 
 using terrane::frontend::Elsewhere;
 using terrane::frontend::is_elsewhere;
@@ -27,15 +29,11 @@ using namespace terrane::frontend::threads;
 
 namespace {
 
-// What this node has mapped for the program, by address.
-struct Mapped {
-  std::mutex mutex;
-  std::map<std::uintptr_t, std::size_t> regions;
-};
-Mapped& mapped() {
-  static auto* one = new Mapped();
-  return *one;
-}
+using Region = terrane::protocol::Region;
+
+// Beginnings of the names of allocations that hold a file's bytes; the second one is of those that
+// were mapped for reading.
+constexpr std::string_view kFile = "file ", kReadFile = "file r ";
 
 bool is_programs_call(const void* caller) {
   return Program::get() != nullptr && is_in_program() && Program::get()->allocates_shared(caller);
@@ -61,48 +59,133 @@ bool fill(void* region, std::size_t bytes, int fd, off_t offset) {
   return true;
 }
 
-void* map_shared(std::size_t bytes, int fd, off_t offset) {
-  void* region = Program::get()->take_region(whole_pages(bytes));
+// Shared memory with the file's bytes, if there is a file.
+void* map_shared(std::size_t bytes, int rights, int fd, off_t offset) {
+  Program& program = *Program::get();
+  std::string place;
+  {
+    Private ours;
+    std::string_view kind = (rights & PROT_WRITE) == 0 ? kReadFile : kFile;
+    if (fd >= 0) place = std::string(kind) + place_of_call();
+  }
+  void* region = program.take_region(whole_pages(bytes), {}, place);
   if (region == nullptr) {
     errno = ENOMEM;
     return MAP_FAILED;
   }
   if (fd >= 0 && !fill(region, bytes, fd, offset)) {
     int error = errno;
-    Program::get()->give_region(region);
+    program.give_region(region);
     errno = error;
     return MAP_FAILED;
   }
-  Private ours;
-  std::lock_guard hold(mapped().mutex);
-  mapped().regions[reinterpret_cast<std::uintptr_t>(region)] = whole_pages(bytes);
   return region;
 }
 
+// Whether nobody writes to the file by this descriptor: then its bytes are those of now.
+bool is_read_only(int fd) {
+  int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
+}
+
 // Whether the mapping can be memory of the program. Says so once where it is the node's alone.
-bool can_be_shared(int rights, int flags) {
+bool can_be_shared(int rights, int flags, int fd) {
   static std::atomic_flag said;
   constexpr int kPlaced = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB;
   bool anonymous = (flags & MAP_ANONYMOUS) != 0;
-  bool copies = anonymous || (flags & MAP_TYPE) == MAP_PRIVATE;
+  bool reads = (rights & PROT_WRITE) == 0;
+  bool copies = anonymous || (flags & MAP_TYPE) == MAP_PRIVATE || (reads && is_read_only(fd));
   if ((flags & kPlaced) == 0 && copies && rights != PROT_NONE && (rights & PROT_EXEC) == 0)
     return true;
   refuse(said, 0,
-         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC, and shared mappings of files, are memory of "
-         "one node: threads of other nodes cannot use it");
+         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC, and shared mappings of files that are open "
+         "for writing, are memory of one node: threads of other nodes cannot use it");
   return false;
+}
+
+// The allocation that holds the address, whichever node has made it.
+Region region_of(const void* address) {
+  Program& program = *Program::get();
+  std::uint64_t block = program.block_of(address);
+  Region region = program.node().allocation_of(block);
+  if (region.blocks.count != 0) return region;
+  program.node().touch(program.node().address_of(block), 1, false);  // which asks for it
+  return program.node().allocation_of(block);
+}
+
+// A stretch whose rights the program has changed.
+struct Stretch {
+  void* address;
+  std::size_t bytes;
+};
+
+int give_rights(void* address, std::size_t bytes) {
+  int executable = terrane::platform::views_are_executable() ? PROT_EXEC : 0;
+  return next<"mprotect">(::mprotect)(address, bytes, PROT_READ | PROT_WRITE | executable);
+}
+
+// Before the memory is used for something else.
+void give_rights_everywhere(void* address, std::size_t bytes) {
+  Program& program = *Program::get();
+  if (program.control().has_protected == 0) return;
+  Stretch all{address, bytes};
+  for (std::uint32_t n = 0; n < program.node().nodes(); ++n)
+    if (n != program.self())
+      run_on(
+          n,
+          [](void* raw) -> void* {
+            Stretch one = *static_cast<Stretch*>(raw);
+            give_rights(one.address, one.bytes);
+            return nullptr;
+          },
+          &all);
+  give_rights(address, bytes);
 }
 
 // A part of a mapping stays until all of it goes.
 int unmap_shared(void* address, std::size_t bytes) {
-  {
-    Private ours;
-    std::lock_guard hold(mapped().mutex);
-    auto found = mapped().regions.find(reinterpret_cast<std::uintptr_t>(address));
-    if (found == mapped().regions.end() || found->second != whole_pages(bytes)) return 0;
-    mapped().regions.erase(found);
+  static std::atomic_flag said;
+  Program& program = *Program::get();
+  Region region = region_of(address);
+  if (region.blocks.first == program.block_of(address) && region.bytes == whole_pages(bytes)) {
+    give_rights_everywhere(address, whole_pages(bytes));
+    program.give_region(address);
+    return 0;
   }
-  Program::get()->give_region(address);
+  refuse(said, 0,
+         "munmap of a part of shared memory: the part stays as it is; memory goes when all of a "
+         "mapping is unmapped by one call");
+  return 0;
+}
+
+// Rights are this node's: they hold for the threads that run here.
+int protect_shared(void* address, std::size_t bytes, int rights) {
+  static std::atomic_flag said;
+  Program& program = *Program::get();
+  bool executes = (rights & PROT_EXEC) != 0 && !terrane::platform::views_are_executable();
+  bool all = (rights & (PROT_READ | PROT_WRITE)) == (PROT_READ | PROT_WRITE);
+  bool can = !terrane::platform::source_uses_rights();
+  bool was_for_reading =
+      rights == PROT_READ && std::string_view(region_of(address).name).starts_with(kReadFile);
+  if ((all && !executes && !can) || was_for_reading) return 0;
+  if (executes || !can) {
+    const char* why = executes ? "shared memory holds no instructions, but in a program whose "
+                                 "stacks are executable (link it by -z execstack)"
+                               : "rights to shared memory, but to read and to write, need "
+                                 "userfaultfd (see terrane info)";
+    errno = refuse(said, EACCES, "mprotect: {}. The call fails with EACCES", why);
+    return -1;
+  }
+  if (all) return give_rights(address, bytes);
+  program.control().has_protected = 1;
+  return next<"mprotect">(::mprotect)(address, bytes, rights);
+}
+
+// What the kernel would do to private memory: zeros, or the file's bytes, which stay.
+int advise_shared(void* address, std::size_t bytes, int advice) {
+  if (advice != MADV_DONTNEED && advice != MADV_REMOVE) return 0;
+  bool is_file = std::string_view(region_of(address).name).starts_with(kFile);
+  if (!is_file || advice == MADV_REMOVE) std::memset(address, 0, whole_pages(bytes));
   return 0;
 }
 
@@ -113,8 +196,9 @@ extern "C" {
 
 void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t offset) noexcept {
   bool anonymous = (flags & MAP_ANONYMOUS) != 0;
-  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) && can_be_shared(rights, flags))
-    return map_shared(bytes, anonymous ? -1 : fd, offset);
+  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
+      can_be_shared(rights, flags, fd))
+    return map_shared(bytes, rights, anonymous ? -1 : fd, offset);
   if (!anonymous && is_elsewhere(fd)) {
     Elsewhere::get()->refuse("mmap", fd);
     return MAP_FAILED;
@@ -123,8 +207,9 @@ void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t off
 }
 
 void* mmap64(void* address, size_t bytes, int rights, int flags, int fd, off64_t offset) noexcept {
-  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) && can_be_shared(rights, flags))
-    return map_shared(bytes, (flags & MAP_ANONYMOUS) != 0 ? -1 : fd, offset);
+  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
+      can_be_shared(rights, flags, fd))
+    return map_shared(bytes, rights, (flags & MAP_ANONYMOUS) != 0 ? -1 : fd, offset);
   return mmap(address, bytes, rights, flags, fd, offset);
 }
 
@@ -133,17 +218,14 @@ int munmap(void* address, size_t bytes) noexcept {
   return next<"munmap">(::munmap)(address, bytes);
 }
 
-// Shared memory may be read and written, whatever the program says.
 int mprotect(void* address, size_t bytes, int rights) noexcept {
-  if (is_in_program() && has_pages(address)) return 0;
+  if (is_in_program() && has_pages(address)) return protect_shared(address, bytes, rights);
   return next<"mprotect">(::mprotect)(address, bytes, rights);
 }
 
 int madvise(void* address, size_t bytes, int advice) noexcept {
-  if (!is_in_program() || !has_pages(address))
-    return next<"madvise">(::madvise)(address, bytes, advice);
-  if (advice == MADV_DONTNEED) std::memset(address, 0, whole_pages(bytes));
-  return 0;
+  if (is_in_program() && has_pages(address)) return advise_shared(address, bytes, advice);
+  return next<"madvise">(::madvise)(address, bytes, advice);
 }
 
 void* mremap(void* address, size_t before, size_t bytes, int flags, ...) noexcept {
@@ -155,10 +237,13 @@ void* mremap(void* address, size_t before, size_t bytes, int flags, ...) noexcep
     return next<"mremap">(::mremap)(address, before, bytes, flags, to);
   if (whole_pages(bytes) <= whole_pages(before) && (flags & MREMAP_FIXED) == 0) return address;
   if (flags != MREMAP_MAYMOVE) {
-    errno = ENOMEM;
+    static std::atomic_flag said;
+    errno = refuse(said, flags == 0 ? ENOMEM : EINVAL,
+                   "mremap of shared memory: it grows with MREMAP_MAYMOVE alone, and is moved to "
+                   "no given address. The call fails");
     return MAP_FAILED;
   }
-  void* moved = map_shared(bytes, -1, 0);
+  void* moved = map_shared(bytes, PROT_READ | PROT_WRITE, -1, 0);
   if (moved == MAP_FAILED) return moved;
   std::memcpy(moved, address, std::min(before, bytes));
   unmap_shared(address, before);

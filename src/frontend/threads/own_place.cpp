@@ -2,14 +2,16 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <unwind.h>
 
 #include <string>
 #include <string_view>
 
 #include "base/log.h"
+#include "frontend/threads/libraries.h"
 #include "frontend/threads/program.h"
-#include "platform/modules.h"
+#include "frontend/threads/symbols.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -45,6 +47,11 @@ Dl_info object_of(const void* address) {
   return address != nullptr && ::dladdr(address, &info) != 0 ? info : Dl_info{};
 }
 
+bool is_programs_file(const Dl_info& info) {
+  const Dl_info main = object_of(reinterpret_cast<const void*>(::getauxval(AT_PHDR)));
+  return main.dli_fbase != nullptr && main.dli_fbase == info.dli_fbase;
+}
+
 // A library of the program that has such a function for threads: its own calls may go there, and
 // its locks are no locks to others. An allocator is no harm behind ours. Empty: none.
 std::string library_with_copy() {
@@ -52,8 +59,8 @@ std::string library_with_copy() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* raw) {
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-        if (path.empty() || !platform::is_programs_library(path.substr(path.rfind('/') + 1)))
-          return 0;
+        bool programs = libraries().owner_at(info->dlpi_addr) == platform::ModuleOwner::kProgram;
+        if (path.empty() || !programs) return 0;
         void* library = ::dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         for (std::string_view name : kServed) {
           if (!name.starts_with("pthread_") && !name.starts_with("sem_")) continue;
@@ -82,11 +89,7 @@ std::string place_of_call() {
         Dl_info info{};
         if (::dladdr(reinterpret_cast<const void*>(at), &info) == 0) return _URC_NO_REASON;
         std::string_view name = file_name(info);
-        bool programs =
-            name.starts_with("libterrane")
-                ? false
-                : name.find(".so") == std::string_view::npos || platform::is_programs_library(name);
-        if (!programs) return _URC_NO_REASON;
+        if (!libraries().is_own(reinterpret_cast<const void*>(at - 1))) return _URC_NO_REASON;
         *static_cast<std::string*>(raw) =
             fmt::format("{}:{:#x}", name.substr(0, 18), address_in(info, at - 1));
         return _URC_END_OF_STACK;
@@ -101,13 +104,14 @@ std::string hidden_by() {
   for (const char* name : kServed) {
     const Dl_info first = object_of(::dlsym(RTLD_DEFAULT, name));
     if (first.dli_fbase == nullptr || first.dli_fbase == ours.dli_fbase) continue;
+    if (is_programs_file(first) && !program_defines(name)) continue;
     return fmt::format(
         "{} has a function {} of its own, which hides Terrane's from the program: link the program "
         "without it (an allocator, a tool or a copy of the C library)",
         first.dli_fname == nullptr ? "the program" : first.dli_fname, name);
   }
   if (std::string copy = library_with_copy(); !copy.empty()) return copy;
-  for (const platform::Module& module : platform::loaded_modules())
+  for (const platform::Module& module : libraries().modules)
     if (module.name.starts_with("libomp.so") || module.name.starts_with("libiomp5"))
       return fmt::format(
           "the program uses {}, an OpenMP library that knows one node: compile all of the program "

@@ -1,5 +1,6 @@
 #include "frontend/threads/program.h"
 
+#include <link.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <terrane/pages.h>
@@ -16,9 +17,13 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/crash.h"
+#include "frontend/threads/function_addresses.h"
+#include "frontend/threads/libraries.h"
+#include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/process_signals.h"
 #include "platform/fault_signal.h"
+#include "platform/view_rights.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -30,9 +35,6 @@ constexpr std::uint64_t kKeptPart = 8;
 constexpr const char* kUcxEvents = "UCX_MEM_EVENTS";
 
 Program* the_program = nullptr;
-
-// Libraries whose code allocates what the program goes on to use.
-constexpr std::string_view kLanguages[] = {"libstdc++.", "libc++.", "libgfortran.", "libgomp."};
 
 std::uint32_t processors() {
   cpu_set_t set;
@@ -48,13 +50,6 @@ std::uint32_t most_files() {
   return static_cast<std::uint32_t>(std::min<rlim_t>(limit.rlim_max, 1u << 20));
 }
 
-bool contains(const std::vector<platform::CodePages>& pages, const void* code) {
-  auto at = reinterpret_cast<std::uintptr_t>(code);
-  for (const platform::CodePages& one : pages)
-    if (at - one.begin < one.end - one.begin) return true;
-  return false;
-}
-
 // The C library enlarges the list that its setenv has made, in private memory by now. It forgets
 // that list here: in a program that names environ the next one is for all nodes.
 void disown_environment() {
@@ -64,6 +59,18 @@ void disown_environment() {
   std::copy_n(environ, count + 1, list);
   ::clearenv();
   environ = list;
+}
+
+// Whether the program or a library wants to run code on its stacks, as nested functions of gcc do.
+bool wants_executable_stacks() {
+  auto wants = [](dl_phdr_info* info, std::size_t, void*) {
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info->dlpi_phdr[i];
+      if (part.p_type == PT_GNU_STACK && (part.p_flags & PF_X) != 0) return 1;
+    }
+    return 0;
+  };
+  return ::dl_iterate_phdr(wants, nullptr) != 0;
 }
 
 [[noreturn]] void refuse(const std::string& sentence) {
@@ -88,23 +95,33 @@ Program* Program::get() { return the_program; }
 
 void Program::start() {
   Private ours;
+  const Libraries before = Libraries::now(nullptr);
+  set_libraries(before);
   if (std::string hidden = hidden_by(); !hidden.empty()) refuse(hidden);
+  separate_function_addresses();
+  if (wants_executable_stacks()) platform::make_views_executable();
   // UCX would put functions of its own in front of the program's mmap.
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
   if (set) ::unsetenv(kUcxEvents);
+  set_libraries(Libraries::now(&before));
   disown_environment();
   static auto* program = new Program();
   program->node_ = pages::node();
   program->self_ = program->node_->self().value;
   program->nodes_ = program->node_->nodes();
+  if (std::string both = libraries().used_by_both(); !both.empty() && program->self_ == 0)
+    base::log(
+        "{}: used by the program, and by a library that Terrane loads; each node has its own data "
+        "there",
+        both);
   program->share_control();
   program->share_image();
   program->heap_ = std::make_unique<runtime::Heap>(program->self_, program->nodes_, *program,
                                                    program->node_->memory_bytes() / kKeptPart);
   program->stacks_ = std::make_unique<runtime::Stacks>(*program->node_);
-  program->find_code();
   the_program = program;
+  prepare_opening();
   share_files(*program);
   if (program->nodes_ > 1) share_output();
   remember_rights();
@@ -127,7 +144,7 @@ void Program::share_control() {
 }
 
 void Program::share_image() {
-  runtime::Image image;
+  runtime::Image image(libraries().modules, libraries().owners);
   Control::Card& own = control_->cards[self_];
   own.build = image.card();
   program_tls_ = thread_locals();
@@ -146,14 +163,9 @@ void Program::share_image() {
   if (self_ == 0) {
     if (auto saved = image.save(); !saved) node_->fail(saved.error().message);
   }
-  panes_ = image.panes(region);
-  if (auto placed = node_->place(panes_); !placed.ok()) node_->fail(placed.message);
-  for (const runtime::Pane& pane : panes_) {
-    if (!SharedRange::add_pane(pane.address, pane.bytes))
-      node_->fail(
-          fmt::format("the program and its libraries have more than {} parts of static data",
-                      SharedRange::kMostPanes));
-  }
+  panes_.reserve(SharedRange::kMostPanes);
+  if (std::string wrong = place(image.panes(region)); !wrong.empty()) node_->fail(wrong);
+  take_room_for_late_data();
   if (self_ == 0) {
     if (auto stored = image.store(); !stored) node_->fail(stored.error().message);
     place_threads();
@@ -161,9 +173,44 @@ void Program::share_image() {
   node_->barrier(kStartBarrier, 1);
 }
 
+std::string Program::place(const std::vector<runtime::Pane>& panes) {
+  if (pane_count_ + panes.size() > SharedRange::kMostPanes)
+    return fmt::format("the program and its libraries have more than {} parts of static data",
+                       SharedRange::kMostPanes);
+  if (auto placed = node_->place(panes); !placed.ok()) return placed.message;
+  for (const runtime::Pane& pane : panes) {
+    panes_.push_back(pane);
+    SharedRange::add_pane(pane.address, pane.bytes);
+  }
+  pane_count_.store(panes_.size(), std::memory_order_release);
+  return {};
+}
+
+// Address space alone. Where there is little, a library with data of its own cannot be opened
+// later.
+void Program::take_room_for_late_data() {
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20, kPart = 64;
+  std::uint64_t bytes =
+      std::min(kMost, node_->shared_bytes() / kPart) / node_->block_bytes() * node_->block_bytes();
+  void* region = nullptr;
+  runtime::Allocation options;
+  options.collective = true;
+  options.name = "data of libraries";
+  if (bytes == 0 || !node_->allocate(bytes, options, region).ok()) return;
+  late_data_ = reinterpret_cast<std::uintptr_t>(region);
+  late_end_ = late_data_ + bytes;
+}
+
+void* Program::take_late_data(std::uint64_t bytes) {
+  if (bytes > late_end_ - late_data_) return nullptr;
+  auto* taken = reinterpret_cast<void*>(late_data_);
+  late_data_ += bytes;
+  return taken;
+}
+
 std::uintptr_t Program::address_of(std::uint64_t block) const {
   auto at = reinterpret_cast<std::uintptr_t>(node_->address_of(block));
-  for (const runtime::Pane& pane : panes_) {
+  for (const runtime::Pane& pane : panes()) {
     std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.region);
     if (inside < pane.bytes) return reinterpret_cast<std::uintptr_t>(pane.address) + inside;
   }
@@ -172,7 +219,7 @@ std::uintptr_t Program::address_of(std::uint64_t block) const {
 
 std::uint64_t Program::block_of(const void* address) const {
   auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (const runtime::Pane& pane : panes_) {
+  for (const runtime::Pane& pane : panes()) {
     std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
     if (inside < pane.bytes) at = reinterpret_cast<std::uintptr_t>(pane.region) + inside;
   }
@@ -213,22 +260,11 @@ void Program::place_threads() {
   control.next_record = 1;
 }
 
-void Program::find_code() {
-  for (const platform::Module& module : platform::loaded_modules()) {
-    bool language = std::any_of(std::begin(kLanguages), std::end(kLanguages),
-                                [&](auto name) { return module.name.starts_with(name); });
-    bool own = platform::is_programs_library(module.name);
-    if (!language && !own) continue;
-    if (own) own_code_.insert(own_code_.end(), module.code.begin(), module.code.end());
-    code_.insert(code_.end(), module.code.begin(), module.code.end());
-  }
-  std::sort(code_.begin(), code_.end(),
-            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+bool Program::allocates_shared(const void* caller) const {
+  return libraries().allocates_shared(caller);
 }
 
-bool Program::allocates_shared(const void* caller) const { return contains(code_, caller); }
-
-bool Program::is_own(const void* code) const { return contains(own_code_, code); }
+bool Program::is_own(const void* code) const { return libraries().is_own(code); }
 
 void Program::send(std::uint32_t node, Command command) {
   Mail& mail = control_->mail(node);
@@ -283,10 +319,12 @@ void Program::serve() {
   }
 }
 
-void* Program::take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy) {
+void* Program::take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy,
+                           const std::string& name) {
   Private ours;
   static std::atomic_flag said;
-  std::string place = bytes == runtime::Heap::kChunk ? kSmallBlocks : place_of_call();
+  std::string place = name;
+  if (place.empty()) place = bytes == runtime::Heap::kChunk ? kSmallBlocks : place_of_call();
   void* at = nullptr;
   runtime::Allocation options;
   if (place.empty()) place = "heap";

@@ -3,15 +3,16 @@
 #include <pthread.h>
 #include <spawn.h>
 
+#include <atomic>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "frontend/threads/control.h"
-#include "platform/modules.h"
 #include "runtime/node.h"
 #include "runtime/program/heap.h"
 #include "runtime/program/own_stack.h"
@@ -84,8 +85,16 @@ class Program final : public runtime::HeapMemory {
   std::uintptr_t address_of(std::uint64_t block) const;
   std::uint64_t block_of(const void* address) const;  // of shared memory
 
-  // As take_region, with a policy of its own.
-  void* take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy);
+  // As take_region, with a policy of its own, and a name (empty: the place of the call).
+  void* take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy,
+                    const std::string& name = {});
+
+  // Static data of libraries that are opened after the start: that many bytes, the same on all
+  // nodes, which no thread has touched. nullptr: no memory is left for them. On node 0.
+  void* take_late_data(std::uint64_t bytes);
+  // From now on this node sees the parts at their addresses. By one thread at a time; the sentence
+  // of what keeps it from that, or empty.
+  std::string place(const std::vector<runtime::Pane>& panes);
 
   // Puts a command into a node's mail.
   void send(std::uint32_t node, Command command);
@@ -100,10 +109,13 @@ class Program final : public runtime::HeapMemory {
 
  private:
   void share_image();
+  void take_room_for_late_data();
+  std::span<const runtime::Pane> panes() const {
+    return {panes_.data(), pane_count_.load(std::memory_order_acquire)};
+  }
   void share_control();
   void compare_builds();
   void place_threads();
-  void find_code();
 
   runtime::Node* node_ = nullptr;
   std::uint32_t self_ = 0, nodes_ = 1;
@@ -111,9 +123,9 @@ class Program final : public runtime::HeapMemory {
   std::unique_ptr<runtime::Heap> heap_;
   std::unique_ptr<runtime::Stacks> stacks_;
   std::vector<ThreadLocals> program_tls_;
-  std::vector<runtime::Pane> panes_;       // of static data
-  std::vector<platform::CodePages> code_;  // that allocates for the program; sorted
-  std::vector<platform::CodePages> own_code_;
+  std::vector<runtime::Pane> panes_;  // of static data; never moves
+  std::atomic<std::size_t> pane_count_{0};
+  std::uintptr_t late_data_ = 0, late_end_ = 0;
 };
 
 // pthread_create of the program. An error number, or 0.

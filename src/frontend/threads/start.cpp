@@ -19,6 +19,7 @@
 #include "base/own_process.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/libraries.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
@@ -91,18 +92,16 @@ void run_end_of(const dl_phdr_info& info) {
 
 // The end of Fortran's library writes what its units still hold.
 void run_ends_of_modules() {
-  bool is_first = true;
   ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* first) {
+      [](dl_phdr_info* info, std::size_t, void*) {
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
         std::string_view name = path.substr(path.rfind('/') + 1);
-        bool is_program = std::exchange(*static_cast<bool*>(first), false);
-        if (is_program || terrane::platform::is_programs_library(name) ||
-            name.starts_with("libgfortran."))
-          run_end_of(*info);
+        bool programs =
+            libraries().owner_at(info->dlpi_addr) == terrane::platform::ModuleOwner::kProgram;
+        if (programs || name.starts_with("libgfortran.")) run_end_of(*info);
         return 0;
       },
-      &is_first);
+      nullptr);
 }
 
 // The calling thread waits while another one ends the process. No cancellation point.

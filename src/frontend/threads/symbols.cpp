@@ -192,6 +192,58 @@ std::string variable_at(std::uintptr_t at) {
   return module.path.empty() ? "" : symbol_at(module, at - module.base, STT_OBJECT);
 }
 
+namespace {
+
+// Calls function(index, symbol, name) for each symbol by which the program is linked to libraries.
+// False: the file does not tell them.
+template <typename Function>
+bool for_each_dynamic_symbol(Function function) {
+  Contents file(own_file().c_str());
+  const auto* head = file.at<ElfW(Ehdr)>(0);
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
+  for (std::size_t i = 0; sections != nullptr && i < head->e_shnum; ++i) {
+    const ElfW(Shdr)& section = sections[i];
+    if (section.sh_type != SHT_DYNSYM || section.sh_link >= head->e_shnum) continue;
+    std::size_t count = section.sh_size / sizeof(ElfW(Sym));
+    const auto* symbols = file.at<ElfW(Sym)>(section.sh_offset, count);
+    const ElfW(Shdr)& names = sections[section.sh_link];
+    const auto* text = file.at<char>(names.sh_offset, names.sh_size);
+    if (symbols == nullptr || text == nullptr) return false;
+    std::string_view all(text, names.sh_size);
+    for (std::size_t s = 0; s < count; ++s) {
+      if (symbols[s].st_name >= all.size()) continue;
+      std::string_view name = all.substr(symbols[s].st_name);
+      function(s, symbols[s], name.substr(0, name.find('\0')));
+    }
+    return true;
+  }
+  return false;
+}
+
+bool is_stub(const ElfW(Sym) & symbol) {
+  return symbol.st_shndx == SHN_UNDEF && symbol.st_value != 0 &&
+         ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
+}
+
+}  // namespace
+
+bool program_defines(std::string_view function) {
+  bool defines = false;
+  bool known = for_each_dynamic_symbol([&](std::size_t, const auto& symbol, auto name) {
+    defines = defines || (name == function && symbol.st_shndx != SHN_UNDEF);
+  });
+  return defines || !known;
+}
+
+std::vector<std::pair<std::size_t, std::string>> program_stubs() {
+  std::vector<std::pair<std::size_t, std::string>> found;
+  for_each_dynamic_symbol([&](std::size_t index, const auto& symbol, auto name) {
+    if (is_stub(symbol)) found.emplace_back(index, name);
+  });
+  return found;
+}
+
 std::string line_of_call(const std::string& place, const std::string& search_path) {
   std::size_t colon = place.rfind(":0x");
   std::string path = own_file();

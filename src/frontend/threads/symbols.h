@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 // Names of places in the program and its libraries, from their files on this node. On private
 // memory alone: for a thread on its own stack (runtime/program/own_stack.h).
@@ -16,6 +19,13 @@ namespace terrane::frontend::threads {
 std::string place_of_code(std::uintptr_t at, const std::string& search_path);
 // The variable of the program or of a library that holds the byte: "u+0x1000". Empty: none does.
 std::string variable_at(std::uintptr_t at);
+// Whether the program's own file defines a function of that name, and does not only take its
+// address. Programs that are not position-independent have a place for each function of a library
+// whose address they take.
+bool program_defines(std::string_view function);
+// The functions of libraries for which the program has such a place, with their indices in its
+// table of symbols.
+std::vector<std::pair<std::size_t, std::string>> program_stubs();
 // The line of a call that place_of_call() has named ("program:0x401136"); else the same again.
 std::string line_of_call(const std::string& place, const std::string& search_path);
 

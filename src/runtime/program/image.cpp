@@ -31,13 +31,15 @@ std::string BuildCard::difference(const BuildCard& other) const {
   return {};
 }
 
-Image::Image() {
-  for (const platform::Module& module : platform::loaded_modules()) {
+Image::Image(const std::vector<platform::Module>& modules,
+             const std::vector<platform::ModuleOwner>& owners) {
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const platform::Module& module = modules[i];
     if (is_kernels(module)) continue;
     bool is_program = module.name.empty();
     mix(is_program ? card_.program : card_.libraries, module.identity);
     mix(card_.addresses, module.address);
-    if (!platform::is_programs_library(module.name)) continue;
+    if (owners[i] != platform::ModuleOwner::kProgram) continue;
     for (const platform::WritablePages& pages : module.writable) {
       data_.push_back(pages);
       bytes_ += pages.end - pages.begin;

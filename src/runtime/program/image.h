@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "platform/module_owners.h"
 #include "platform/modules.h"
 #include "runtime/node.h"
 
@@ -26,8 +27,9 @@ struct BuildCard {
 // contents. Pages that no thread touches take no memory. Owns a copy of the contents in between.
 class Image {
  public:
-  // Describes this process as it is loaded now.
-  Image();
+  // Describes modules of this process; the data of those that are the program's become shared.
+  Image(const std::vector<platform::Module>& modules,
+        const std::vector<platform::ModuleOwner>& owners);
 
   const BuildCard& card() const { return card_; }
   // The size of all panes together, in whole pages.

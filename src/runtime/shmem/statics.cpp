@@ -1,5 +1,6 @@
 #include "runtime/shmem/statics.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -7,8 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
+#include <utility>
 
 #include "platform/mapping.h"
+#include "platform/module_owners.h"
 #include "platform/shared_pages.h"
 
 namespace terrane::runtime::shmem {
@@ -18,6 +22,8 @@ namespace {
 constexpr std::uint64_t kLaterBytes = std::uint64_t{1} << 30;
 
 void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15u; }
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::uint64_t bytes_of(const platform::Module& module) {
   std::uint64_t bytes = 0;
@@ -37,11 +43,31 @@ void Statics::take_at_start() {
   if (!started) error_ = started.error().message;
 }
 
+void Statics::note_opening(const char* file, const void* caller) {
+  opened_.store(true, std::memory_order_relaxed);
+  Dl_info from{};
+  if (file == nullptr || ::dladdr(caller, &from) == 0 || from.dli_fname == nullptr) return;
+  if (!file_name(from.dli_fname).starts_with("libterrane")) return;
+  std::lock_guard hold(opening_);
+  opened_by_us_.emplace_back(file_name(file));
+}
+
+std::vector<platform::Module> Statics::programs_modules() {
+  std::vector<platform::Module> all = platform::loaded_modules(), programs;
+  std::lock_guard hold(opening_);
+  auto owners = platform::owners_of(all, [this](const platform::Module& module) {
+    return std::any_of(opened_by_us_.begin(), opened_by_us_.end(), [&](const std::string& name) {
+      return name == module.name || name == module.soname;
+    });
+  });
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (owners[i] == platform::ModuleOwner::kProgram) programs.push_back(std::move(all[i]));
+  return programs;
+}
+
 base::Result<> Statics::start() {
   modules_seen_ = platform::modules_ever_loaded();
-  std::vector<platform::Module> modules = platform::loaded_modules();
-  std::erase_if(modules,
-                [](const auto& module) { return !platform::is_programs_library(module.name); });
+  std::vector<platform::Module> modules = programs_modules();
   for (const auto& module : modules) start_bytes_ += bytes_of(module);
   bytes_ = start_bytes_ + std::min(kLaterBytes, platform::comfortable_mapping_bytes());
   auto fd = platform::create_memfd(bytes_, "terrane-statics");
@@ -76,9 +102,8 @@ base::Result<> Statics::take_new(Places& places) {
   std::uint64_t loaded = platform::modules_ever_loaded();
   if (loaded == modules_seen_) return {};
   modules_seen_ = loaded;
-  for (const auto& module : platform::loaded_modules()) {
-    bool known = module.writable.empty() || directory_.locate(module.writable[0].begin, 1);
-    if (known || !platform::is_programs_library(module.name)) continue;
+  for (const auto& module : programs_modules()) {
+    if (module.writable.empty() || directory_.locate(module.writable[0].begin, 1)) continue;
     std::uint64_t identity = module.identity;
     for (char letter : module.name) mix(identity, static_cast<unsigned char>(letter));
     auto offset = places.place(identity, bytes_of(module));

@@ -35,8 +35,9 @@ class Statics {
   void take_at_start();
   // Moves the data of modules that were loaded since. Any thread may call.
   base::Result<> take_new(Places& places);
-  // Called when the program is about to open a library; from then on may_have_new() is true.
-  void note_opening() { opened_.store(true, std::memory_order_relaxed); }
+  // Called when code at `caller` is about to open a library; from then on may_have_new() is true. A
+  // library that Terrane opens itself is none of the program's.
+  void note_opening(const char* file, const void* caller);
   bool may_have_new() const { return opened_.load(std::memory_order_relaxed); }
 
   const std::string& error() const { return error_; }
@@ -66,6 +67,7 @@ class Statics {
   Statics() = default;
   base::Result<> start();
   base::Result<> take(const platform::WritablePages& pages, std::uint64_t offset);
+  std::vector<platform::Module> programs_modules();
   // False: the file could not be read.
   bool copy_present(const Taken& one) const;
 
@@ -79,6 +81,8 @@ class Statics {
   std::vector<Taken> taken_;
   SegmentDirectory directory_;
   std::mutex mutex_;  // held by take_new() and during a fork
+  std::mutex opening_;
+  std::vector<std::string> opened_by_us_;  // names of files; under opening_
 };
 
 }  // namespace terrane::runtime::shmem

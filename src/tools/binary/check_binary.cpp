@@ -137,4 +137,19 @@ std::vector<std::string> describe(const std::string& path,
   return lines;
 }
 
+std::string describe_library(const std::string& path,
+                             const std::vector<LockedFunction>& functions) {
+  constexpr std::size_t kNamed = 3;
+  if (functions.empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < functions.size() && i < kNamed; ++i)
+    names += (i == 0 ? "" : ", ") + functions[i].name;
+  if (functions.size() > kNamed) names += fmt::format(" and {} more", functions.size() - kNamed);
+  return fmt::format(
+      "{}, a library of the program, has locked instructions, which lose updates between nodes "
+      "({}): build the library with -fno-inline-atomics (gcc 11 and later), or give "
+      "--allow-inline-atomics where none of them is used by threads of two nodes",
+      path, names);
+}
+
 }  // namespace terrane::tools

@@ -19,4 +19,7 @@ std::vector<std::string> describe(const std::string& path,
                                   const std::vector<LockedFunction>& functions,
                                   SharedScope scope = SharedScope::kRegions);
 
+// The same of a library of the program, in one sentence. Empty for none.
+std::string describe_library(const std::string& path, const std::vector<LockedFunction>& functions);
+
 }  // namespace terrane::tools

@@ -1,0 +1,78 @@
+#include "frontend/threads/libraries.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+#include <utility>
+
+#include "frontend/threads/library_window.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+using platform::ModuleOwner;
+
+std::atomic<const Libraries*> current{nullptr};
+
+// Languages whose code allocates what the program goes on to use.
+constexpr std::string_view kAllocating[] = {"libstdc++.", "libc++.", "libgfortran.", "libgomp."};
+
+bool contains(const std::vector<platform::CodePages>& pages, const void* code) {
+  auto at = reinterpret_cast<std::uintptr_t>(code);
+  return std::any_of(pages.begin(), pages.end(),
+                     [at](const auto& one) { return at - one.begin < one.end - one.begin; });
+}
+
+}  // namespace
+
+Libraries Libraries::now(const Libraries* before) {
+  Libraries found;
+  found.modules = platform::loaded_modules();
+  found.owners = platform::owners_of(found.modules, [&](const platform::Module& module) {
+    return before != nullptr &&
+           std::none_of(before->modules.begin(), before->modules.end(), [&](const auto& known) {
+             return known.address == module.address && known.path == module.path;
+           });
+  });
+  for (std::size_t i = 0; i < found.modules.size(); ++i) {
+    const platform::Module& module = found.modules[i];
+    bool is_own = found.owners[i] == ModuleOwner::kProgram;
+    bool allocates =
+        is_own || std::any_of(std::begin(kAllocating), std::end(kAllocating),
+                              [&](auto name) { return module.name.starts_with(name); });
+    if (is_own) found.own.insert(found.own.end(), module.code.begin(), module.code.end());
+    if (allocates)
+      found.allocating.insert(found.allocating.end(), module.code.begin(), module.code.end());
+  }
+  return found;
+}
+
+// A library in the window may run constructors before it is known.
+bool Libraries::allocates_shared(const void* caller) const {
+  return contains(allocating, caller) || library_window::contains(caller);
+}
+
+bool Libraries::is_own(const void* code) const {
+  return contains(own, code) || library_window::contains(code);
+}
+
+platform::ModuleOwner Libraries::owner_at(std::uintptr_t address) const {
+  for (std::size_t i = 0; i < modules.size(); ++i)
+    if (modules[i].address == address) return owners[i];
+  return ModuleOwner::kTerrane;
+}
+
+std::string Libraries::used_by_both() const {
+  std::string names;
+  for (std::size_t i = 0; i < modules.size(); ++i)
+    if (owners[i] == ModuleOwner::kBoth) names += (names.empty() ? "" : " ") + modules[i].name;
+  return names;
+}
+
+const Libraries& libraries() { return *current.load(std::memory_order_acquire); }
+
+void set_libraries(Libraries libraries) {
+  current.store(new Libraries(std::move(libraries)), std::memory_order_release);
+}
+
+}  // namespace terrane::frontend::threads

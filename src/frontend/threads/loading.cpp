@@ -1,0 +1,64 @@
+// Calls about libraries that the program opens: dlopen and its kin.
+#include <dlfcn.h>
+
+#include "frontend/interpose/next.h"
+#include "frontend/threads/libraries.h"
+#include "frontend/threads/opening.h"
+#include "frontend/threads/program.h"
+
+using terrane::frontend::next;
+using namespace terrane::frontend::threads;
+
+namespace {
+
+using Open = void*(const char*, int);
+using Look = void*(void*, const char*);
+
+bool opens_for_program(const void* caller) {
+  return Program::get() != nullptr && is_in_program() && library_being_opened() == nullptr &&
+         libraries().allocates_shared(caller);
+}
+
+// The C library's own, which cannot be asked for by itself.
+Look* next_dlsym() {
+  static constinit Look* found = nullptr;
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
+    if (found == nullptr) found = reinterpret_cast<Look*>(::dlvsym(RTLD_NEXT, "dlsym", version));
+  return found;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+// These two must end in a jump where the call goes on to the C library: it looks at where it is
+// called from.
+[[gnu::optimize("optimize-sibling-calls")]] void* dlopen(const char*, int) noexcept;
+[[gnu::optimize("optimize-sibling-calls")]] void* dlsym(void*, const char*) noexcept;
+
+void* dlopen(const char* file, int mode) noexcept {
+  const void* caller = __builtin_return_address(0);
+  if (opens_for_program(caller) && (mode & RTLD_NOLOAD) == 0)
+    return open_everywhere(file, mode, caller);
+  Open* call = next<"dlopen">(::dlopen);
+  return call(file, mode);
+}
+
+void* dlsym(void* handle, const char* name) noexcept {
+  Look* call = next_dlsym();
+  return call(own_handle(handle), name);
+}
+
+// What the nodes share stays.
+int dlclose(void* handle) noexcept {
+  if (was_opened_everywhere(handle)) return 0;
+  return next<"dlclose">(::dlclose)(handle);
+}
+
+int dlinfo(void* handle, int request, void* result) noexcept {
+  return next<"dlinfo">(::dlinfo)(own_handle(handle), request, result);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -1,0 +1,54 @@
+#include "platform/module_owners.h"
+
+#include <gtest/gtest.h>
+
+namespace terrane::platform {
+namespace {
+
+using enum ModuleOwner;
+
+Module module(const char* name, std::vector<std::string> needed, const char* soname = "") {
+  Module made;
+  made.name = name;
+  made.soname = soname;
+  made.needed = std::move(needed);
+  return made;
+}
+
+bool none(const Module&) { return false; }
+
+TEST(ModuleOwnersTest, WhatTheProgramNeedsIsItsOwnWhateverItIsCalled) {
+  EXPECT_EQ(
+      owners_of({module("", {"libz.so.1", "libc.so.6"}),
+                 module("libterrane_threads.so.0", {"libfmt.so.9", "libc.so.6"}),
+                 module("libz.so.1.2", {"libevent.so.2"}, "libz.so.1"), module("libevent.so.2", {}),
+                 module("libfmt.so.9", {}), module("libc.so.6", {})},
+                none),
+      (std::vector{kProgram, kTerrane, kProgram, kProgram, kTerrane, kLanguage}));
+}
+
+TEST(ModuleOwnersTest, WhatTerraneOpensIsItsOwnWithAllThatBelongsToIt) {
+  EXPECT_EQ(owners_of({module("", {"libm.so.6"}), module("libucp.so.0", {"libucs.so.0"}),
+                       module("libucs.so.0", {}), module("libuct_ib.so.0", {"libucs.so.0"}),
+                       module("libm.so.6", {})},
+                      [](const Module& one) { return one.name == "libucp.so.0"; }),
+            (std::vector{kProgram, kTerrane, kTerrane, kTerrane, kLanguage}));
+}
+
+TEST(ModuleOwnersTest, WhatBothUseStaysPrivate) {
+  EXPECT_EQ(owners_of({module("", {"libnuma.so.1"}), module("libnuma.so.1", {}),
+                       module("libucp.so.0", {"libnuma.so.1"})},
+                      [](const Module& one) { return one.name == "libucp.so.0"; }),
+            (std::vector{kProgram, kBoth, kTerrane}));
+}
+
+TEST(ModuleOwnersTest, LibrariesThatTheProgramOpensOrItsUserPreloadsAreItsOwn) {
+  EXPECT_EQ(owners_of({module("", {"libterrane_shmem.so.0"}), module("plugin.so", {"libpart.so"}),
+                       module("libpart.so", {}), module("libterrane_shmem.so.0", {"libown.so"}),
+                       module("libown.so", {})},
+                      none),
+            (std::vector{kProgram, kProgram, kProgram, kTerrane, kTerrane}));
+}
+
+}  // namespace
+}  // namespace terrane::platform

@@ -1,0 +1,35 @@
+# Libraries of programs, and what programs do to memory: programs and libraries that know nothing of Terrane.
+add_library(threads_library_linked SHARED library_linked.c)
+set_target_properties(threads_library_linked PROPERTIES OUTPUT_NAME uconv_of_test)  # as libucp begins
+add_library(threads_library_part SHARED library_part.c)
+add_library(threads_library_opened MODULE library_opened.c)
+target_link_libraries(threads_library_opened PRIVATE threads_library_part)
+add_library(threads_library_starts_thread MODULE library_starts_thread.c)
+add_library(threads_library_locked SHARED library_locked.c)
+add_executable(threads_libraries_program libraries_program.c)
+target_link_libraries(threads_libraries_program PRIVATE threads_library_linked Threads::Threads ${CMAKE_DL_LIBS})
+set_target_properties(threads_libraries_program PROPERTIES ENABLE_EXPORTS ON)
+add_executable(threads_library_locked_program library_locked_program.c)
+target_link_libraries(threads_library_locked_program PRIVATE threads_library_locked)
+foreach(program memory_rights address_of_free environment nested_functions)
+  add_executable(threads_${program}_program ${program}_program.c)
+  target_link_libraries(threads_${program}_program PRIVATE Threads::Threads)
+  target_compile_options(threads_${program}_program PRIVATE -O1)
+endforeach()
+target_compile_options(threads_address_of_free_program PRIVATE -fno-pie)
+target_link_options(threads_address_of_free_program PRIVATE -no-pie)
+target_link_options(threads_nested_functions_program PRIVATE -Wl,-z,execstack)
+
+terrane_hosts_test(libraries_test cluster TIMEOUT 300 FILES libraries_test.cpp)
+if(TARGET libraries_test)
+  target_include_directories(libraries_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/hosts)
+  target_compile_definitions(libraries_test PRIVATE
+    LIBRARIES_PROGRAM="$<TARGET_FILE:threads_libraries_program>" LOCKED_PROGRAM="$<TARGET_FILE:threads_library_locked_program>"
+    OPENED_LIBRARY="$<TARGET_FILE:threads_library_opened>" THREAD_LIBRARY="$<TARGET_FILE:threads_library_starts_thread>"
+    MEMORY_RIGHTS_PROGRAM="$<TARGET_FILE:threads_memory_rights_program>" ENVIRONMENT_PROGRAM="$<TARGET_FILE:threads_environment_program>"
+    ADDRESS_OF_FREE_PROGRAM="$<TARGET_FILE:threads_address_of_free_program>"
+    NESTED_FUNCTIONS_PROGRAM="$<TARGET_FILE:threads_nested_functions_program>")
+  add_dependencies(libraries_test libterrane_threads threads_libraries_program threads_library_locked_program threads_library_opened
+    threads_library_starts_thread threads_memory_rights_program threads_environment_program threads_address_of_free_program
+    threads_nested_functions_program)
+endif()

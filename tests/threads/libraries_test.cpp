@@ -1,0 +1,118 @@
+// Libraries of programs for threads: their data are shared, whether they are linked or opened
+// later.
+#include <gtest/gtest.h>
+
+#include "on_hosts.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+constexpr const char* kSetUps[] = {"-n 1",
+                                   "-n 2 --placement 1",
+                                   "-n 3",
+                                   "-n 2 --placement 1 --fault-source uffd-sync",
+                                   "-n 2 --placement 1 --fault-source sigsegv",
+                                   "-n 2 --placement 1 --transport ucx"};
+const std::string kLibraries = LIBRARIES_PROGRAM, kOpened = OPENED_LIBRARY;
+const std::string kRights = MEMORY_RIGHTS_PROGRAM;
+
+Outcome run_threads(const std::string& options, const std::string& program) {
+  std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
+  Launched job(cluster_test::words(line), {});
+  Outcome outcome = job.finish();
+  EXPECT_FALSE(outcome.timed_out) << line << " hangs";
+  return outcome;
+}
+
+void expect_good(const std::string& options, const std::string& program) {
+  Outcome outcome = run_threads(options, program);
+  EXPECT_EQ(outcome.exit_code, 0) << options << " " << program << ": " << outcome.out
+                                  << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 1) << program << ": " << outcome.out << outcome.err;
+}
+
+void expect_refused(const std::string& program, const std::string& name,
+                    const std::string& sentence) {
+  Outcome outcome = run_threads("-n 2", program);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+}
+
+TEST(LibrariesTest, DataOfALinkedLibraryAreShared) {
+  for (const char* options : kSetUps) expect_good(options, kLibraries + " linked");
+}
+
+TEST(LibrariesTest, ALibraryThatIsOpenedLaterIsTheSameOnAllNodes) {
+  for (const char* options : kSetUps) {
+    expect_good(options, kLibraries + " opened " + kOpened);
+    expect_good(options, kLibraries + " opened_in_thread " + kOpened);
+  }
+}
+
+TEST(LibrariesTest, AnOpenedLibraryEndsOnceWithWhatAllThreadsHaveDone) {
+  Outcome outcome = run_threads("-n 3", kLibraries + " opened " + kOpened);
+  EXPECT_EQ(count(outcome.out, "the library ends with 116"), 1) << outcome.out << outcome.err;
+}
+
+TEST(LibrariesTest, WhatCannotBeOpenedIsSaidByDlerror) {
+  for (const char* options : kSetUps) expect_good(options, kLibraries + " missing");
+}
+
+TEST(LibrariesTest, AThreadOfAnOpenedLibrarysConstructorIsRefusedByTheLibrarysName) {
+  expect_refused(kLibraries + " open " + THREAD_LIBRARY, "libthreads_library_starts_thread",
+                 "starts a thread in its constructor");
+}
+
+TEST(LibrariesTest, ALibraryWithLockedInstructionsIsRefusedByItsName) {
+  Outcome outcome = run_threads("-n 2", LOCKED_PROGRAM);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("libthreads_library_locked.so, a library of the program, has locked "
+                             "instructions, which lose updates between nodes (count_up)"),
+            std::string::npos)
+      << outcome.err;
+  expect_good("-n 2 --allow-inline-atomics", LOCKED_PROGRAM);
+}
+
+TEST(LibrariesTest, ProgramsAtFixedAddressesTakeTheAddressesOfMallocAndFree) {
+  for (const char* options : kSetUps) expect_good(options, ADDRESS_OF_FREE_PROGRAM);
+}
+
+TEST(LibrariesTest, ProgramsThatNameEnvironKeepTheirEnvironment) {
+  for (const char* options : kSetUps)
+    for (int i = 0; i < 3; ++i) expect_good(options, ENVIRONMENT_PROGRAM);
+}
+
+TEST(LibrariesTest, FunctionsInsideOfFunctionsRunOnExecutableStacks) {
+  for (const char* options : kSetUps) expect_good(options, NESTED_FUNCTIONS_PROGRAM);
+}
+
+TEST(LibrariesTest, RightsToSharedMemoryHoldOnTheNodeOrAreRefused) {
+  for (const char* options : kSetUps) expect_good(options, kRights + " rights");
+}
+
+TEST(LibrariesTest, CallsAboutPartsOfSharedMemoryDoWhatTheySay) {
+  for (const char* options : kSetUps) expect_good(options, kRights + " parts");
+  Outcome outcome = run_threads("-n 2", kRights + " parts");
+  EXPECT_NE(outcome.err.find("munmap of a part of shared memory"), std::string::npos)
+      << outcome.err;
+}
+
+class LibrariesOnHostsTest : public OnHosts {};
+
+TEST_F(LibrariesOnHostsTest, LinkedAndOpenedLibrariesAreShared) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const std::string& program :
+       {kLibraries + " linked", kLibraries + " opened " + kOpened,
+        kLibraries + " opened_in_thread " + kOpened, std::string(NESTED_FUNCTIONS_PROGRAM),
+        std::string(ENVIRONMENT_PROGRAM)}) {
+    std::string line = std::string(cluster_test::kTerrane) +
+                       " threads --heartbeat 20 -H h0,h1 --placement 1 " + program;
+    Outcome outcome = run(0, cluster_test::words(line));
+    EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "good"), 1) << program << ": " << outcome.out << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
