@@ -7,11 +7,9 @@ namespace terrane::sim {
 void Checker::begin(const Program& program) {
   program_ = &program;
   racy_ = program.setup.racy;
-  refreshes_ = program.setup.refresh_after != 255 || program.setup.predicts_at_random;
   offsets_.clear();
   std::size_t bytes = 0;
   for (const RegionPlan& region : program.regions) {
-    refreshes_ = refreshes_ || region.propagation == 2;
     offsets_.push_back(bytes);
     bytes += std::size_t{region.blocks} * program.setup.block_bytes;
   }
@@ -22,6 +20,8 @@ void Checker::begin(const Program& program) {
     newest_.assign(bytes, kNone);
     final_.assign(bytes / kWordBytes, 0);
     final_known_.assign(bytes / kWordBytes, false);
+    blocks_.assign(program.setup.space_blocks + program.setup.sc_blocks, kNowhere);
+    refreshed_.assign(bytes, 0);
   }
   clocks_.begin(program.threads());
 }
@@ -38,6 +38,16 @@ void Checker::store(std::uint32_t thread, const Op& op) {
     stores_.push_back({static_cast<std::uint8_t>(thread), value, number, clock, newest_[at + i]});
     newest_[at + i] = static_cast<std::uint32_t>(stores_.size() - 1);
   }
+}
+
+void Checker::allocated(std::uint32_t region, std::uint64_t first) {
+  if (!racy_) return;
+  for (std::uint32_t b = 0; b < program_->regions[region].blocks; ++b)
+    blocks_[first + b] = offsets_[region] + std::size_t{b} * program_->setup.block_bytes;
+}
+
+void Checker::refreshed(std::uint32_t node, std::uint64_t block, std::uint32_t byte) {
+  if (racy_ && blocks_[block] != kNowhere) refreshed_[blocks_[block] + byte] |= 1u << node;
 }
 
 std::uint64_t Checker::expected(const Op& op) const {
@@ -77,8 +87,9 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
 // If two racing stores put the same value, the second store may find this value in memory already.
 // Its flush then finds no difference and gives no notice. So no notice reports the second store, or
 // stores of threads of its node that it overwrote. Only the release of the first store reports the
-// value. If copies are refreshed, the value of a racing store may be merged over a store before
-// that store is released, with the same effect.
+// value. A refresh may put the value of a racing store into a copy, over a store that is not
+// released yet, with the same effect. Which bytes refreshes have changed is known from the history,
+// not from the predictor: any predictor may refresh any copy.
 bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
   if (raced(store, byte)) return true;
   for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {
@@ -90,9 +101,10 @@ bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& s
 }
 
 bool Checker::raced(const Store& store, std::size_t byte) const {
+  bool lost = refreshed_[byte] >> node_of(store) & 1;
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
     const Store& other = stores_[s];
-    bool hides = other.value == store.value || refreshes_;
+    bool hides = other.value == store.value || lost;
     if (&other != &store && hides && !before(other, store) && !before(store, other)) return true;
   }
   return false;

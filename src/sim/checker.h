@@ -22,6 +22,11 @@ class Checker {
   // a store that is not overwritten. A store is overwritten if another store happened after it and
   // before the load.
   bool may_load(std::uint32_t thread, const Op& op, std::uint64_t value) const;
+  // The region's blocks from its first one on are at `first` from now on.
+  void allocated(std::uint32_t region, std::uint64_t first);
+  // A refresh has put another value into this byte of the node's copy of the block. A store of the
+  // node that was not released yet may be lost by that.
+  void refreshed(std::uint32_t node, std::uint64_t block, std::uint32_t byte);
   // Whether the nodes agree: in programs with races, all must load the same value at the end.
   bool agrees(const Op& op, std::uint64_t value);
   // The content of the flat memory.
@@ -48,10 +53,13 @@ class Checker {
   std::uint32_t node_of(const Store& store) const;
   bool before(const Store& one, const Store& other) const;
 
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
   bool racy_ = false;
   const Program* program_ = nullptr;
-  bool refreshes_ = false;
-  std::vector<std::size_t> offsets_;  // first byte of each region in memory_
+  std::vector<std::size_t> offsets_;      // first byte of each region in memory_
+  std::vector<std::size_t> blocks_;       // first byte of each block in memory_; or kNowhere
+  std::vector<std::uint32_t> refreshed_;  // by byte: the nodes with refreshed(), a bit each
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint32_t> newest_;  // by byte: its newest store in stores_
   std::vector<Store> stores_;

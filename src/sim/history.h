@@ -144,8 +144,8 @@ class History {
   Network network_;
   Schedule schedule_;
   std::vector<Node> nodes_;
-  Mover mover_{nodes_};
   Checker checker_;
+  Mover mover_{nodes_, checker_};
   std::vector<std::unique_ptr<Actor>> actors_;  // threads, then chores from kMaxThreads on
   Doers doers_{actors_, schedule_};
   std::deque<Chore> chores_;  // chores that no actor can begin yet

@@ -23,7 +23,7 @@ static void add(std::vector<protocol::BlockRange>& runs, std::uint64_t block) {
 // step, and is true when the step is complete.
 class Mover::Steps {
  public:
-  explicit Steps(std::vector<Node>& nodes) : nodes_(nodes) {}
+  Steps(std::vector<Node>& nodes, Checker& checker) : nodes_(nodes), checker_(checker) {}
 
   void begin(base::Prng& rng, const Setup& setup) {
     rng_ = &rng;
@@ -312,6 +312,7 @@ class Mover::Steps {
         if (!step.merges) p.pending = 0xff;
         p.part = 1;
       } else if (p.part == 1) {
+        if (p.pending != 0) note_refresh(a.node, step.block.value, p, block + p.at);
         if (p.pending != 0) store_some(p, block + p.at);
         if (p.pending == 0) p.part = 2;
       } else {
@@ -323,6 +324,14 @@ class Mover::Steps {
       }
     }
     return p.at == block_bytes_;
+  }
+
+  // What is pending of the word is about to be stored at `to`, in the node's copy of the block.
+  void note_refresh(std::uint32_t node, std::uint64_t block, const Progress& p,
+                    const std::byte* to) {
+    for (std::uint32_t i = 0; i < kWordBytes; ++i)
+      if (p.pending >> i & 1 && to[i] != static_cast<std::byte>(p.loaded >> (8 * i)))
+        checker_.refreshed(node, block, p.at + i);
   }
 
   // ---- differences
@@ -497,6 +506,7 @@ class Mover::Steps {
 
  private:
   std::vector<Node>& nodes_;
+  Checker& checker_;
   base::Prng* rng_ = nullptr;
   std::uint32_t block_bytes_ = 64;
   std::uint32_t fine_ = 30;  // so many of 128 steps are cut into pieces
@@ -507,7 +517,8 @@ class Mover::Steps {
   std::uint32_t populate_fails_percent_ = 0;
 };
 
-Mover::Mover(std::vector<Node>& nodes) : steps_(std::make_unique<Steps>(nodes)) {}
+Mover::Mover(std::vector<Node>& nodes, Checker& checker)
+    : steps_(std::make_unique<Steps>(nodes, checker)) {}
 Mover::~Mover() = default;
 
 void Mover::begin(base::Prng& rng, const Setup& setup) { steps_->begin(rng, setup); }

@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "sim/actor.h"
+#include "sim/checker.h"
 #include "sim/node.h"
 
 namespace terrane::sim {
@@ -22,7 +23,8 @@ struct PostedWord {
 // actors act. Throws a Violation where a real machine would refuse.
 class Mover {
  public:
-  explicit Mover(std::vector<Node>& nodes);
+  // checker: is told what refreshes change.
+  Mover(std::vector<Node>& nodes, Checker& checker);
   ~Mover();
 
   void begin(base::Prng& rng, const Setup& setup);

@@ -430,6 +430,7 @@ void History::finish_host_call(Actor& actor) {
                reply.first);
     first = reply.first;
     region_stands_[op.region] = true;
+    checker_.allocated(op.region, first);
   } else {
     bool again = op.kind == OpKind::kFreeAgain;
     if (status != (again ? wire::RegionStatus::kUnknown : wire::RegionStatus::kOk))

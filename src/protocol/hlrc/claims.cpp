@@ -26,7 +26,7 @@ Task<std::uint64_t> HomeWords::claim_behind(Strand& s, std::uint64_t block, std:
   Event ask = RegionExtent{BlockId{block}, s.waiter()};
   std::uint64_t extent = co_await s.call(ask);
   std::uint64_t kept = directory_end(next.first) - block;
-  most = std::min({extent, node_.end() - block, kept, most + 1});
+  most = std::min({extent, node_.end() - block, kept, std::min(most, kept) + 1});
   while (next.count + 1 < most) {
     bool locked = co_await lock_unclaimed(s, next.end(), next.count);
     if (!locked) break;

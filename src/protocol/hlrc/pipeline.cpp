@@ -63,7 +63,9 @@ Task<> Misses::ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeli
   if (!miss.movable) co_return;
   BlockRange next = node_.predictor.homes_to_ask(miss, pipeline.runs[pipeline.count - 1].end(),
                                                  pipeline.extent_end);
-  if (next.first < miss.block || next.end() > pipeline.extent_end || next.count == 0) co_return;
+  if (next.first < miss.block || next.first >= pipeline.extent_end) co_return;
+  next.count = std::min(next.count, pipeline.extent_end - next.first);
+  if (next.count == 0) co_return;
   mark(Mark::kFaultAsksForHomesEarly);
   Event ask = AskOffer{pipeline.home, next, pipeline.wanted == Access::kRead, kNobody};
   co_await s.tell(ask);

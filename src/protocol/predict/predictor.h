@@ -70,11 +70,27 @@ class CopiesAtAcquire {
   ~CopiesAtAcquire() = default;
 };
 
-// The questions of the mechanism (Hlrc), and what it reports. Any answer is correct; a bad one is
-// slow. The mechanism cuts answers to what is possible, asks again whenever it likes, and reads
-// nothing else of a predictor. The answers in this class are those of a predictor that never
-// guesses. Called by any thread of the node at any time, also in signal handlers: no locks, no
-// allocation.
+// The questions of the mechanism (Hlrc), and what it reports.
+//
+// The contract: any value of an answer's type is correct, at any time; a bad one is slow. So no
+// answer has to agree with an earlier one, with those of other nodes, or with what the predictor
+// was told. The mechanism alone keeps data right:
+//
+// - It cuts a number to what is possible: the message (Tunables::max_run), the allocation, the
+//   blocks of one directory node, the memory that is left, the requests that it can keep. 0 and ~0
+//   are answers as others are. So is a range that lies elsewhere: nothing is done for it.
+// - It looks whether a wish can be met where it is met, under the block's lock. A block that is no
+//   copy is not refreshed or shown; one that is no home here, has moved or is on offer already is
+//   not offered; one that must not be tracked is not tracked.
+// - It asks again whenever it likes, or not at all, and reads nothing else of a predictor.
+//
+// One thing a program with data races may see: a refresh in place may put the value of a racing
+// store over one that this node has not released (docs/design/coherence.md). Any copy may be
+// refreshed, so that holds for every predictor.
+//
+// The answers in this class are those of a predictor that never guesses. The simulator's
+// RandomPredictor draws all others (src/sim/random_predictor.h). Called by any thread of the node
+// at any time, also in signal handlers: no locks, no allocation.
 class Predictor {
  public:
   virtual ~Predictor() = default;
