@@ -41,7 +41,6 @@ Task<bool> Flushes::take_home_at_flush(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseTakesHome);
   co_await s.perform(CopyHome{.node = home, .blocks = {block, 1}, .slot = 0});
   co_await s.perform(Merge{.block = BlockId{block}, .slot = 0, .merges = true});
-  node_.leases.insert(block);
   co_await homes_.become_home(s, {block, 1}, false);
   if (!node_.scans()) co_await s.perform(Unprotect{{block, 1}});
   bool gives_notice = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
