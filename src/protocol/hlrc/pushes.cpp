@@ -59,8 +59,13 @@ Task<> Pushes::send_pushes(Strand& s, std::uint32_t barrier_exit,
                            Bytes notices) {
   if (node_.config.tunables.unused_pushes == 0) co_return;
   subscribers_.begin_exit(barrier_exit);
-  co_await s.pause();
-  std::vector<Subscribed> due = subscribers_.due(barrier_exit);
+  std::vector<Subscribed> due;
+  for (std::size_t i = 0; i < subscribers_.slots(); ++i) {
+    if (!subscribers_.may_be_due(i, barrier_exit)) continue;
+    co_await s.pause();
+    if (auto one = subscribers_.due_at(i, barrier_exit)) due.push_back(*one);
+  }
+  Subscribers::sort(due);
   if (node_.config.nodes > 2) cut_for_links(node_.core.clusters(), node_.config.self, due);
   std::vector<NodeId> readers;
   for (std::size_t at = 0; at < due.size(); at += readers.size()) {

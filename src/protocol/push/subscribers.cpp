@@ -96,14 +96,23 @@ void Subscribers::keep() {
   if (done == begun_exits_.load()) kept_.store(done);
 }
 
+// A subscription that a longer run has replaced lasts until the exit that had begun. The longer run
+// may be in a slot that this exit has already looked at, and the reader waits for one of them.
+std::optional<Subscribed> Subscribers::due_at(std::size_t index, std::uint32_t number) {
+  std::uint32_t until = slot(index).until.load();
+  bool is_last = until == number && !mutant(Mutant::kReplacedEndsEarly);
+  if (until <= number && !is_last) return std::nullopt;
+  std::uint64_t what = slot(index).what.load(std::memory_order_relaxed);
+  return Subscribed{run_of(what), NodeId{static_cast<std::uint32_t>(what >> 48)}};
+}
+
+void Subscribers::sort(std::vector<Subscribed>& due) { std::sort(due.begin(), due.end(), before); }
+
 std::vector<Subscribed> Subscribers::due(std::uint32_t number) {
   std::vector<Subscribed> all;
-  for (std::size_t i = 0; i < slots_.load(); ++i) {
-    if (slot(i).until.load() < number) continue;
-    std::uint64_t what = slot(i).what.load(std::memory_order_relaxed);
-    all.push_back({run_of(what), NodeId{static_cast<std::uint32_t>(what >> 48)}});
-  }
-  std::sort(all.begin(), all.end(), before);
+  for (std::size_t i = 0; i < slots(); ++i)
+    if (auto one = due_at(i, number)) all.push_back(*one);
+  sort(all);
   return all;
 }
 

@@ -55,6 +55,13 @@ class Subscribers {
   // What to push at this barrier exit, sorted by block (the order in which readers use it) and by
   // reader.
   std::vector<Subscribed> due(std::uint32_t number);
+  // The same, slot by slot: other threads may make and end subscriptions between two slots.
+  std::size_t slots() const { return slots_.load(); }
+  bool may_be_due(std::size_t index, std::uint32_t number) {
+    return slot(index).until.load() >= number;
+  }
+  std::optional<Subscribed> due_at(std::size_t index, std::uint32_t number);
+  static void sort(std::vector<Subscribed>& due);
 
   // The same for the next barrier exit, as far as it is known before it.
   std::vector<Subscribed> due_next() { return due(begun_exits_.load() + 1); }

@@ -402,6 +402,8 @@ enum class Mutant : std::uint8_t {
   kAnswersBeforeApplied,  // a home answers a flush before it has stored the differences
   kAtomicUncounted,      // an offer is armed while an atomic operation that came by message is done
   kPushesFreed,          // a home pushes the bytes of a freed block
+  kReplacedEndsEarly,    // a subscription that a longer run replaces ends before the exit that has
+                         // begun
   kCountsOthersBlocks,   // a directory's answer for one owner includes blocks of another owner
   kHeadForgetsCluster,   // a cluster's head sends the other head only its own notices
   kHeadEarly,            // a cluster's head arrives before all nodes of its cluster
