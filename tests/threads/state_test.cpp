@@ -48,6 +48,15 @@ TEST(StateTest, WhatCannotBeDoneOnAllNodesIsRefused) {
     EXPECT_EQ(count(outcome.err, sentence), 1) << sentence << ": " << outcome.err;
 }
 
+TEST(StateTest, ThreadsOfTheCLibraryAreRefused) {
+  expect_good("-n 1", STATE_TIMERS);
+  Outcome outcome = run_threads("-n 2 --placement 1", std::string(STATE_TIMERS) + " refused");
+  EXPECT_EQ(outcome.out, "good\n") << outcome.err;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "timer_create: the C library would start a thread"), 1)
+      << outcome.err;
+}
+
 TEST(StateTest, NewThreadsRoundAsTheirCreatorDoes) {
   for (const char* program : {STATE_ROUNDING, STATE_ROUNDING_FAST}) {
     for (const char* setup : kSetups) expect_good(setup, program);

@@ -83,6 +83,7 @@ int setitimer(__itimer_which_t which, const itimerval* time, itimerval* before) 
 }
 
 int timer_create(clockid_t clock, sigevent* event, timer_t* timer) noexcept {
+  if (terrane::frontend::refuses_thread("timer_create", event)) return -1;
   InOut<sigevent> own(event);
   Out<timer_t> own_timer(timer);
   return own_timer.done(next<"timer_create">(::timer_create)(clock, own.get(), own_timer.get()));

@@ -195,6 +195,7 @@ int mq_getattr(mqd_t queue, mq_attr* to) noexcept {
 
 int mq_notify(mqd_t queue, const sigevent* event) noexcept {
   if (is_elsewhere(queue)) return terrane::frontend::Elsewhere::get()->refuse("mq_notify", queue);
+  if (terrane::frontend::refuses_thread("mq_notify", event)) return -1;
   return next<"mq_notify">(::mq_notify)(queue, In<sigevent>(event).get());
 }
 

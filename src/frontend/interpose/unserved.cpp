@@ -16,6 +16,7 @@
 
 using terrane::frontend::Elsewhere;
 using terrane::frontend::next;
+using terrane::frontend::refuses_thread;
 using terrane::frontend::SharedRange;
 
 namespace {
@@ -35,6 +36,12 @@ void look_at(const Block* block) {
   static std::atomic_flag told;
   if (block != nullptr && SharedRange::contains(const_cast<const void*>(block->aio_buf)))
     tell(told, "aio_read, aio_write or lio_listio");
+}
+
+// How the end of an operation is told; nullptr: there is none.
+template <typename Block>
+const sigevent* event_of(const Block* block) {
+  return block == nullptr ? nullptr : &block->aio_sigevent;
 }
 
 }  // namespace
@@ -65,28 +72,34 @@ long syscall(long number, ...) noexcept {
 }
 
 int aio_read(aiocb* block) noexcept {
+  if (refuses_thread("aio_read", event_of(block))) return -1;
   look_at(block);
   return next<"aio_read">(::aio_read)(block);
 }
 int aio_read64(aiocb64* block) noexcept {
+  if (refuses_thread("aio_read64", event_of(block))) return -1;
   look_at(block);
   return next<"aio_read64">(::aio_read64)(block);
 }
 
 int aio_write(aiocb* block) noexcept {
+  if (refuses_thread("aio_write", event_of(block))) return -1;
   look_at(block);
   return next<"aio_write">(::aio_write)(block);
 }
 int aio_write64(aiocb64* block) noexcept {
+  if (refuses_thread("aio_write64", event_of(block))) return -1;
   look_at(block);
   return next<"aio_write64">(::aio_write64)(block);
 }
 
 int lio_listio(int mode, aiocb* const list[], int count, sigevent* event) noexcept {
+  if (refuses_thread("lio_listio", event)) return -1;
   for (int i = 0; i < count; ++i) look_at(list[i]);
   return next<"lio_listio">(::lio_listio)(mode, list, count, event);
 }
 int lio_listio64(int mode, aiocb64* const list[], int count, sigevent* event) noexcept {
+  if (refuses_thread("lio_listio64", event)) return -1;
   for (int i = 0; i < count; ++i) look_at(list[i]);
   return next<"lio_listio64">(::lio_listio64)(mode, list, count, event);
 }
