@@ -83,26 +83,39 @@ bool chooses_highest() {
 
 bool reserve() { return take(kBase, kEnd); }
 
-// Everything is read before anything is taken: then there is no place for memory of our own.
+// Whether there was a place outside. Everything is read before anything is taken: then there is no
+// place for memory of our own.
+bool Opened::fill_places(bool above) {
+  std::uint32_t end = count_;
+  std::uintptr_t at = above ? kEnd : platform::page_bytes() * 16;
+  for_each_mapping([&](const Mapping& one) {
+    bool concerns = above ? one.begin >= kEnd : one.begin <= kBase;
+    if (concerns && !one.is_stack && at < one.begin && end < kMost)
+      filled_[end++] = {at, one.begin};
+    at = std::max(at, one.end);
+  });
+  bool found = end > count_;
+  for (std::uint32_t i = count_; i < end; ++i)
+    if (take(filled_[i].begin, filled_[i].end)) filled_[count_++] = filled_[i];
+  return found;
+}
+
+// What other threads map or unmap meanwhile leaves places that one look does not know, and so does
+// the memory of the look itself.
 Opened::Opened() {
+  constexpr int kMostLooks = 6;
   auto* ranges = next<"mmap">(::mmap)(nullptr, 2 * kMost * sizeof(Range), PROT_READ | PROT_WRITE,
                                       kFlags, -1, 0);
   if (ranges == MAP_FAILED) return;
   filled_ = static_cast<Range*>(ranges);
-  Range* kept = filled_ + kMost;
-  std::uint32_t to_fill = 0, to_give = 0;
   bool above = chooses_highest();
-  std::uintptr_t at = above ? kEnd : platform::page_bytes() * 16;
+  for (int looks = 0; looks < kMostLooks && fill_places(above); ++looks) continue;
+  Range* kept = filled_ + kMost;
+  std::uint32_t to_give = 0;
   for_each_mapping([&](const Mapping& one) {
-    bool concerns = above ? one.begin >= kEnd : one.begin <= kBase;
-    if (concerns && !one.is_stack && at < one.begin && to_fill < kMost)
-      filled_[to_fill++] = {at, one.begin};
-    at = std::max(at, one.end);
     Range inside{std::max(one.begin, kBase), std::min(one.end, kEnd)};
     if (one.is_ours && inside.begin < inside.end && to_give < kMost) kept[to_give++] = inside;
   });
-  for (std::uint32_t i = 0; i < to_fill; ++i)
-    if (take(filled_[i].begin, filled_[i].end)) filled_[count_++] = filled_[i];
   for (std::uint32_t i = 0; i < to_give; ++i) give(kept[i].begin, kept[i].end);
 }
 

@@ -33,6 +33,9 @@ class Opened {
     std::uintptr_t begin, end;
   };
   static constexpr std::uint32_t kMost = 4096;
+
+  bool fill_places(bool above);
+
   Range* filled_ = nullptr;  // in memory of its own
   std::uint32_t count_ = 0;
 };

@@ -362,11 +362,18 @@ void flush_output() {
   if (Elsewhere::get() != nullptr) send_output(nullptr);
 }
 
+// Another thread may be writing the same bytes; afterwards no thread has them to write.
 void flush_output_of_crash() {
-  const FILE* out = own_stdout;
+  constexpr int kMostTries = 100;
+  FILE* out = own_stdout;
+  for (int tries = 0; next<"ftrylockfile">(::ftrylockfile)(out) != 0; ++tries) {
+    if (tries == kMostTries) return;
+    next<"usleep">(::usleep)(100);
+  }
   const char* from = out->_IO_write_base;
   if (from == nullptr || out->_IO_write_ptr <= from) return;
   auto bytes = static_cast<std::size_t>(out->_IO_write_ptr - from);
+  out->_IO_write_ptr = out->_IO_write_base;
   while (bytes > 0) {
     ssize_t taken = ::write(STDOUT_FILENO, from, bytes);
     if (taken <= 0) return;

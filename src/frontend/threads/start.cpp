@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/own_process.h"
 #include "frontend/interpose/next.h"
@@ -90,18 +91,31 @@ void run_end_of(const dl_phdr_info& info) {
   if (last != nullptr) last();
 }
 
-// The end of Fortran's library writes what its units still hold.
-void run_ends_of_modules() {
+// Modules whose ends are the program's. The end of Fortran's library writes what its units hold.
+std::vector<dl_phdr_info> modules_to_end() {
+  std::vector<dl_phdr_info> all;
   ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void*) {
+      [](dl_phdr_info* info, std::size_t, void* found) {
         std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
         std::string_view name = path.substr(path.rfind('/') + 1);
         bool programs =
             libraries().owner_at(info->dlpi_addr) == terrane::platform::ModuleOwner::kProgram;
-        if (programs || name.starts_with("libgfortran.")) run_end_of(*info);
+        if (programs || name.starts_with("libgfortran."))
+          static_cast<std::vector<dl_phdr_info>*>(found)->push_back(*info);
         return 0;
       },
-      nullptr);
+      &all);
+  return all;
+}
+
+// Not while the loader's list is locked: an end may have threads that look at it, too.
+void run_ends_of_modules() {
+  std::vector<dl_phdr_info> all;
+  {
+    Private ours;
+    all = modules_to_end();
+  }
+  for (const dl_phdr_info& info : all) run_end_of(info);
 }
 
 // The calling thread waits while another one ends the process. No cancellation point.
