@@ -105,6 +105,11 @@ TEST(OmpSettingsTest, ConstructorsOfLibrariesHaveRegions) {
   for (const std::string& team : kTeams) expect_good(team, EARLY_PROGRAM);
 }
 
+// The first region with several threads is that of its destructor.
+TEST(OmpSettingsTest, DestructorsOfLibrariesHaveRegions) {
+  for (const std::string& team : kTeams) expect_good(team, EARLY_PROGRAM " alone");
+}
+
 TEST(OmpSettingsTest, ALoopThatPollsPlainMemoryIsNamed) {
   std::string line = "timeout -s KILL 60 " +
                      omp_line("-n 2 --threads 1 --patience 1", POLLING_PROGRAM) +
