@@ -160,9 +160,18 @@ class Machine::Steps {
     return costs_.enter;
   }
 
+  // By scan: an entry that was not protected may have been written.
+  std::optional<double> perform(protocol::Remap& step) {
+    for (std::uint64_t b = step.blocks.first; b < step.blocks.end(); ++b) {
+      View& view = nodes_[self_]->views[b];
+      view.present = true;
+    }
+    return costs_.enter;
+  }
+
   std::optional<double> perform(protocol::Protect& step) {
     for (std::uint64_t b = step.blocks.first; b < step.blocks.end(); ++b)
-      nodes_[self_]->views[b].guarded = nodes_[self_]->views[b].present;
+      nodes_[self_]->views[b].guarded = true;
     return costs_.view_call + static_cast<double>(step.blocks.count) * costs_.view_page;
   }
 
@@ -174,7 +183,7 @@ class Machine::Steps {
 
   std::optional<double> perform(protocol::Zap& step) {
     for (std::uint64_t b = step.blocks.first; b < step.blocks.end(); ++b)
-      nodes_[self_]->views[b] = {};
+      nodes_[self_]->views[b].present = false;
     return costs_.zap;
   }
 
@@ -182,7 +191,7 @@ class Machine::Steps {
             std::vector<protocol::BlockRange>& runs) {
     for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
       View& view = node.views[b];
-      if (!view.present || view.guarded) continue;
+      if (view.guarded) continue;
       view.guarded = protects;
       add(runs, b);
     }

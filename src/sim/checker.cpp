@@ -86,16 +86,18 @@ bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& see
 
 // If two racing stores put the same value, the second store may find this value in memory already.
 // Its flush then finds no difference and gives no notice. So no notice reports the second store, or
-// stores of threads of its node that it overwrote. Only the release of the first store reports the
-// value. A refresh may put the value of a racing store into a copy, over a store that is not
-// released yet, with the same effect. Which bytes refreshes have changed is known from the history,
-// not from the predictor: any predictor may refresh any copy.
+// stores of threads of its node that it overwrote, also where these were before an unlock and it
+// was behind: the release of a lock that stays is deferred. Only the release of the first store
+// reports the value. A refresh may put the value of a racing store into a copy, over a store that
+// is not released yet, with the same effect. Which bytes refreshes have changed is known from the
+// history, not from the predictor: any predictor may refresh any copy.
 bool Checker::may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const {
   if (raced(store, byte)) return true;
   for (std::uint32_t s = newest_[byte]; s != kNone && &stores_[s] != &store; s = stores_[s].older) {
     const Store& later = stores_[s];
-    bool overwrote = before(store, later) || node_of(store) == node_of(later);
-    if (happened(later, seen) && overwrote && raced(later, byte)) return true;
+    bool overwrote =
+        node_of(store) == node_of(later) || (happened(later, seen) && before(store, later));
+    if (overwrote && raced(later, byte)) return true;
   }
   return false;
 }

@@ -119,6 +119,19 @@ TEST_F(CheckerTest, SoMayWhatASiblingHadOverwrittenBefore) {
   }
 }
 
+// The release of an unlock is deferred, so it finds what the thread stored behind the unlock.
+TEST_F(CheckerTest, SoMayWhatWasOverwrittenBeforeADeferredRelease) {
+  for (std::uint64_t last : {7, 8}) {
+    begin(true);
+    store(0, 7);
+    store(1, 5);
+    checker_.clocks().release(1, 0);
+    store(1, last);
+    checker_.clocks().acquire(2, 0);
+    EXPECT_EQ(may_load(2, 0), last == 7) << last;
+  }
+}
+
 // A refresh of node 1's copy has put the racing 5 over thread 1's 6, which was not released yet. So
 // no notice reports the 6. That is known of the node and of the byte where it happened.
 TEST_F(CheckerTest, AStoreThatARefreshOverwroteMayBeMissed) {

@@ -1,5 +1,5 @@
-/* The program of early_library.c: what the constructor has made is that of all nodes. With an argument it has no region
- * of its own. */
+/* The program of early_library.c: what the constructor has made is that of all nodes. With an
+ * argument it has no region of its own. */
 #include <omp.h>
 #include <stdio.h>
 
