@@ -1,7 +1,7 @@
 // How a program may end with an exit code, from main or from a thread of any node:
 //   ends_program WAY [NODE]
-// NODE: the number of the thread that ends it, of four; without it main does. Handlers of exit say
-// who has registered them, so that the test can compare everything with a run of the program alone.
+// NODE: the number of the thread that ends it, of four; without it main does. Each handler of exit
+// names the thread that has registered it: the test compares that with a run of the program alone.
 #define _GNU_SOURCE
 #undef NDEBUG
 #include <argp.h>
