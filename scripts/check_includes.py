@@ -31,7 +31,10 @@ PROTOCOL = {
     "serve": {"steps", "push", "predict"},
     "sc": {"steps"},
     "core": {"steps", "sc"},
-    "hlrc": {"steps", "core", "push", "serve", "predict", "sc"},
+    "node": {"steps", "core", "push", "serve", "predict"},
+    "homes": {"steps", "core", "push", "serve", "predict", "node"},
+    "copies": {"steps", "core", "push", "serve", "predict", "sc", "node", "homes"},
+    "hlrc": {"steps", "core", "push", "serve", "predict", "sc", "node", "homes", "copies"},
     "chunks": {"steps"},
 }
 # These folders run inside the simulator: nothing of the operating system, no thread, clock or chance.

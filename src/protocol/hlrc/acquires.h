@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/hlrc/grant.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/offers.h"
-#include "protocol/hlrc/refreshes.h"
-#include "protocol/hlrc/subscriptions.h"
+#include "protocol/copies/refreshes.h"
+#include "protocol/copies/subscriptions.h"
+#include "protocol/homes/offers.h"
+#include "protocol/node/grant.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

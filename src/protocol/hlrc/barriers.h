@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "protocol/copies/pushes.h"
 #include "protocol/core/central_barrier.h"
 #include "protocol/hlrc/acquires.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/offers.h"
-#include "protocol/hlrc/pushes.h"
 #include "protocol/hlrc/releases.h"
+#include "protocol/homes/offers.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "protocol/hlrc/locks.h"
-#include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/releases.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/memory.h"
+#include "protocol/copies/memory.h"
 #include "protocol/hlrc/misses.h"
-#include "protocol/hlrc/node_state.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

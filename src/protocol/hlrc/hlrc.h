@@ -4,26 +4,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocol/copies/fetches.h"
+#include "protocol/copies/flushes.h"
+#include "protocol/copies/invalidation.h"
+#include "protocol/copies/memory.h"
+#include "protocol/copies/pushes.h"
+#include "protocol/copies/refreshes.h"
+#include "protocol/copies/subscriptions.h"
 #include "protocol/hlrc/acquires.h"
 #include "protocol/hlrc/atomics.h"
 #include "protocol/hlrc/barriers.h"
 #include "protocol/hlrc/count_operations.h"
 #include "protocol/hlrc/faults.h"
-#include "protocol/hlrc/fetches.h"
-#include "protocol/hlrc/flushes.h"
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/invalidation.h"
 #include "protocol/hlrc/locks.h"
-#include "protocol/hlrc/memory.h"
 #include "protocol/hlrc/misses.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/notices.h"
-#include "protocol/hlrc/offers.h"
-#include "protocol/hlrc/pushes.h"
-#include "protocol/hlrc/refreshes.h"
 #include "protocol/hlrc/releases.h"
-#include "protocol/hlrc/subscriptions.h"
-#include "protocol/hlrc/tracked_homes.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/homes/offers.h"
+#include "protocol/homes/tracked_homes.h"
+#include "protocol/node/node_state.h"
+#include "protocol/node/notices.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

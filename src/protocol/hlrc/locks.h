@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "protocol/hlrc/acquires.h"
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/node_state.h"
 #include "protocol/hlrc/releases.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

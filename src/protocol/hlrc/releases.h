@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "protocol/hlrc/flushes.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/notices.h"
-#include "protocol/hlrc/offers.h"
-#include "protocol/hlrc/tracked_homes.h"
+#include "protocol/copies/flushes.h"
+#include "protocol/homes/offers.h"
+#include "protocol/homes/tracked_homes.h"
+#include "protocol/node/node_state.h"
+#include "protocol/node/notices.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -1,6 +1,6 @@
-#include "protocol/hlrc/subscriptions.h"
+#include "protocol/copies/subscriptions.h"
 
-#include "protocol/hlrc/notices.h"
+#include "protocol/node/notices.h"
 #include "protocol/serve/served.h"
 
 namespace terrane::protocol {

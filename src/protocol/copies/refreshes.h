@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/hlrc/fetches.h"
-#include "protocol/hlrc/flushes.h"
-#include "protocol/hlrc/grant.h"
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/invalidation.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/subscriptions.h"
+#include "protocol/copies/fetches.h"
+#include "protocol/copies/flushes.h"
+#include "protocol/copies/invalidation.h"
+#include "protocol/copies/subscriptions.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/node/grant.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "protocol/hlrc/home_words.h"
+#include "protocol/homes/home_words.h"
 
 // A first write claims the homes of its block and of a run of neighbours.
 namespace terrane::protocol {

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/notices.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/node/node_state.h"
+#include "protocol/node/notices.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "protocol/hlrc/node_state.h"
+#include "protocol/node/node_state.h"
 #include "protocol/push/subscribers.h"
 #include "protocol/serve/server.h"
 

@@ -1,4 +1,4 @@
-#include "protocol/hlrc/fetches.h"
+#include "protocol/copies/fetches.h"
 
 #include <algorithm>
 #include <array>

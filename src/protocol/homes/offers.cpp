@@ -1,4 +1,4 @@
-#include "protocol/hlrc/offers.h"
+#include "protocol/homes/offers.h"
 
 #include <algorithm>
 

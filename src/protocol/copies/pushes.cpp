@@ -1,8 +1,8 @@
-#include "protocol/hlrc/pushes.h"
+#include "protocol/copies/pushes.h"
 
 #include <algorithm>
 
-#include "protocol/hlrc/notices.h"
+#include "protocol/node/notices.h"
 #include "protocol/push/link_runs.h"
 #include "protocol/push/push_tree.h"
 

@@ -1,4 +1,4 @@
-#include "protocol/hlrc/flushes.h"
+#include "protocol/copies/flushes.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "protocol/hlrc/invalidation.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/notices.h"
+#include "protocol/copies/invalidation.h"
+#include "protocol/node/node_state.h"
+#include "protocol/node/notices.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

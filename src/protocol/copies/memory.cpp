@@ -1,4 +1,4 @@
-#include "protocol/hlrc/memory.h"
+#include "protocol/copies/memory.h"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "protocol/hlrc/fetched.h"
-#include "protocol/hlrc/grant.h"
-#include "protocol/hlrc/node_state.h"
+#include "protocol/node/fetched.h"
+#include "protocol/node/grant.h"
+#include "protocol/node/node_state.h"
 #include "protocol/push/subscribers.h"
 
 namespace terrane::protocol {

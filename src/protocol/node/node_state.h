@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "protocol/core/core.h"
-#include "protocol/hlrc/config.h"
+#include "protocol/node/config.h"
 #include "protocol/predict/predictor.h"
 #include "protocol/steps/block_locks.h"
 #include "protocol/steps/block_memory.h"

@@ -1,4 +1,4 @@
-#include "protocol/hlrc/tracked_homes.h"
+#include "protocol/homes/tracked_homes.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

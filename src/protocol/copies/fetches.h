@@ -1,9 +1,9 @@
 #pragma once
 
-#include "protocol/hlrc/fetched.h"
-#include "protocol/hlrc/home_words.h"
-#include "protocol/hlrc/node_state.h"
-#include "protocol/hlrc/subscriptions.h"
+#include "protocol/copies/subscriptions.h"
+#include "protocol/homes/home_words.h"
+#include "protocol/node/fetched.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

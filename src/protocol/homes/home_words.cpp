@@ -1,4 +1,4 @@
-#include "protocol/hlrc/home_words.h"
+#include "protocol/homes/home_words.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

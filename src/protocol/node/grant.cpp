@@ -1,4 +1,4 @@
-#include "protocol/hlrc/grant.h"
+#include "protocol/node/grant.h"
 
 #include <utility>
 

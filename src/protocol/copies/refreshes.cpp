@@ -1,4 +1,4 @@
-#include "protocol/hlrc/refreshes.h"
+#include "protocol/copies/refreshes.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "protocol/hlrc/invalidation.h"
+#include "protocol/copies/invalidation.h"
 
 #include <algorithm>
 

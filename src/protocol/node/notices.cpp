@@ -1,4 +1,4 @@
-#include "protocol/hlrc/notices.h"
+#include "protocol/node/notices.h"
 
 #include <algorithm>
 

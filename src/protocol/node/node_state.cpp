@@ -1,4 +1,4 @@
-#include "protocol/hlrc/node_state.h"
+#include "protocol/node/node_state.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
