@@ -57,6 +57,11 @@ TEST(StateTest, ThreadsOfTheCLibraryAreRefused) {
       << outcome.err;  // on each node
 }
 
+TEST(StateTest, ProcessorTimeIsThatOfAllThreads) {
+  for (const char* setup : kSetups) expect_good(setup, STATE_PROCESSOR_TIME);
+  expect_good("-n 2 --placement 1 --fault-source sigsegv", STATE_PROCESSOR_TIME);
+}
+
 TEST(StateTest, NewThreadsRoundAsTheirCreatorDoes) {
   for (const char* program : {STATE_ROUNDING, STATE_ROUNDING_FAST}) {
     for (const char* setup : kSetups) expect_good(setup, program);
@@ -99,6 +104,18 @@ TEST(StateTest, TheRootFolderIsThatOfAllNodes) {
 
 TEST(StateTest, WhatAProcessHasIsChangedOnAllNodes) {
   for (const char* setup : kSetups) expect_good(setup, kRights + " of_process");
+}
+
+class StateHostsTest : public OnHosts {};
+
+TEST_F(StateHostsTest, TheStateIsOneOnTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const std::string& program : {std::string(STATE_PROCESSOR_TIME)}) {
+    std::string line = std::string(cluster_test::kTerrane) + " threads -H h0,h1 " + program;
+    Outcome outcome = run(0, cluster_test::words(line));
+    EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "good\n") << program;
+  }
 }
 
 }  // namespace

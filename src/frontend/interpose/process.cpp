@@ -9,6 +9,7 @@
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/process_use.h"
 
 using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
@@ -16,6 +17,8 @@ using terrane::frontend::ForKernel;
 using terrane::frontend::In;
 using terrane::frontend::next;
 using terrane::frontend::Out;
+using terrane::frontend::ProcessUse;
+using terrane::frontend::Used;
 
 namespace {
 
@@ -70,7 +73,15 @@ int waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
 
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   Out<rusage> own(usage);
-  return own.done(next<"getrusage">(::getrusage)(who, own.get()));
+  int result = next<"getrusage">(::getrusage)(who, own.get());
+  ProcessUse* others = ProcessUse::get();
+  if (result != 0 || who == RUSAGE_THREAD || others == nullptr) return own.done(result);
+  Used used;
+  rusage& part = who == RUSAGE_SELF ? used.self : used.children;
+  part = *own.get();
+  others->add_others(used);
+  *own.get() = part;
+  return own.done(result);
 }
 
 int uname(utsname* to) noexcept {

@@ -209,7 +209,7 @@ bool Files::refuses_thread(const char* call, const sigevent* event) {
 }
 
 bool Files::run(std::uint32_t node, Task& task) {
-  int error = run_on(
+  int error = run_interruptibly_on(
       node,
       [](void* raw) -> void* {
         auto& made = *static_cast<Task*>(raw);

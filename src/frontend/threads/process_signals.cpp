@@ -216,7 +216,7 @@ bool run_on_first(Call& call) {
     }
     std::memcpy(static_cast<void*>(there), &call, sizeof(Call));
   }
-  int error = run_on(
+  int error = run_interruptibly_on(
       0,
       [](void* raw) -> void* {
         static_cast<Call*>(raw)->run();

@@ -123,6 +123,7 @@ void Program::start() {
   the_program = program;
   prepare_opening();
   share_files(*program);
+  share_use(*program);
   if (program->nodes_ > 1) share_output();
   remember_rights();
   begin_cancelling();

@@ -132,9 +132,12 @@ class Program final : public runtime::HeapMemory {
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument);
 // Runs function(argument) in a thread of the program on that node, and waits until it returns. An
-// error number, or 0. EINTR: the calling thread was cancelled in a call that it has entered
-// (Cancelling::enter), so the other thread was, too.
+// error number, or 0.
 int run_on(std::uint32_t node, void* (*function)(void*), void* argument);
+// The same of a call that may end early with EINTR: a handler without SA_RESTART has run, or the
+// calling thread was cancelled in a call that it has entered (Cancelling::enter). The other thread
+// was cancelled then, too.
+int run_interruptibly_on(std::uint32_t node, void* (*function)(void*), void* argument);
 // The same on every other node, one after the other.
 void run_on_others(void* (*function)(void*), void* argument);
 // A thread for run_on; nullptr: there can be no more.
@@ -142,6 +145,8 @@ Record* create_server(std::uint32_t node, void* (*function)(void*), void* argume
 // From now on calls about descriptors and streams of other nodes run there. Every node, after the
 // cards are written.
 void share_files(const Program& program);
+// From now on what the program has used is what all nodes have. Every node.
+void share_use(const Program& program);
 
 // Makes the C library's list of what a child does with its files, for the caller to destroy. False:
 // `from` is such a list itself.

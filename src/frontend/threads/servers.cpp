@@ -10,6 +10,7 @@
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/inherited.h"
 #include "frontend/threads/program.h"
+#include "runtime/program/own_stack.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -62,6 +63,24 @@ struct Waiting {
   std::vector<Known> servers;
 };
 
+// Holds such a list. Meanwhile no handler of the program runs: it might make a call, too.
+class Locked {
+ public:
+  explicit Locked(Waiting& waiting) : waiting_(waiting) {
+    ++runtime::own_stack().holds;
+    waiting_.mutex.lock();
+  }
+  ~Locked() {
+    waiting_.mutex.unlock();
+    --runtime::own_stack().holds;
+    runtime::take_signals_after_operation();
+  }
+  Locked(const Locked&) = delete;
+
+ private:
+  Waiting& waiting_;
+};
+
 Waiting& waiting_on(std::uint32_t node) {
   static auto* all = new std::vector<Waiting>(Program::get()->node().nodes());
   return (*all)[node];
@@ -83,7 +102,7 @@ Known take_server(std::uint32_t node, const Rights& rights) {
   Private ours;
   Waiting& waiting = waiting_on(node);
   {
-    std::lock_guard hold(waiting.mutex);
+    Locked hold(waiting);
     for (auto one = waiting.servers.rbegin(); one != waiting.servers.rend(); ++one) {
       if (!are_equal(one->rights, rights)) continue;
       Known known = *one;
@@ -97,7 +116,7 @@ Known take_server(std::uint32_t node, const Rights& rights) {
 void give_back(std::uint32_t node, const Known& known) {
   Private ours;
   Waiting& waiting = waiting_on(node);
-  std::lock_guard hold(waiting.mutex);
+  Locked hold(waiting);
   waiting.servers.push_back(known);
 }
 
@@ -115,7 +134,9 @@ int end_call(Server& server, std::uint64_t calls_before) {
 
 }  // namespace
 
-int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
+namespace {
+
+int run(std::uint32_t node, void* (*function)(void*), void* argument, bool may_be_interrupted) {
   Inherited own = inherited_from_here();
   Known known = take_server(node, own.rights);
   if (known.server == nullptr) return EAGAIN;
@@ -125,12 +146,23 @@ int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
   server.floating_point = own.floating_point;
   std::uint64_t before = server.calls;
   add_unit(&server.asked);
-  pages::Interruptible wait;
-  bool answered = Program::get()->node().take_units(count_of(&server.answered), {},
-                                                    pages::cancellable_limit(kForEver));
-  if (!answered) return end_call(server, before);
+  pages::Interruptible wait(may_be_interrupted);
+  runtime::WaitLimit limit;
+  if (may_be_interrupted) limit = pages::cancellable_limit(kForEver);
+  if (!Program::get()->node().take_units(count_of(&server.answered), {}, limit))
+    return end_call(server, before);
   give_back(node, known);
   return 0;
+}
+
+}  // namespace
+
+int run_on(std::uint32_t node, void* (*function)(void*), void* argument) {
+  return run(node, function, argument, false);
+}
+
+int run_interruptibly_on(std::uint32_t node, void* (*function)(void*), void* argument) {
+  return run(node, function, argument, true);
 }
 
 void run_on_others(void* (*function)(void*), void* argument) {
