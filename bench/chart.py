@@ -25,7 +25,7 @@ def svg(curves, title, across, up="", every=1, label="{:,}".format):
     for power in range(low, high + 1):
         x, y = place(places[0], 10 ** power)
         parts.append(f'<line x1="{x}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#dddddd"/>')
-        parts.append(f'<text x="{x - 8}" y="{y + 4}" text-anchor="end">{10.0 ** power:,g}</text>')
+        parts.append(f'<text x="{x - 8}" y="{y + 4}" text-anchor="end">{10.0 ** power:,.10g}</text>')
     parts.append(f'<text x="{LEFT + 220}" y="{HEIGHT - 14}">{across}</text><text x="8" y="{TOP - 8}">{up}</text>')
     for number, (name, points) in enumerate(curves.items()):
         colour = COLOURS[number % len(COLOURS)]

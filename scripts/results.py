@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes docs/results.md of the records of benchmarks in docs/results/DATE/*.json, one line for each goal.
+"""Makes docs/results.md of the records of benchmarks in docs/results/DATE/*.json, one line for each goal, and its plots.
 
 Usage: results.py [--check | --self-test]
 
 ./run bench NAME --json docs/results/DATE/NAME.json writes a record. The newest record that has a goal's row counts. A goal
 that no record has is shown with the figure of docs/results/earlier.json, which were measured before records were kept.
---check: docs/results.md is what the records give.
+--check: docs/results.md and the plots in docs/images are what the records give.
 """
 
 import json
@@ -13,8 +13,11 @@ import pathlib
 import re
 import sys
 
+import plots
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = pathlib.Path("docs/results.md")
+IMAGES = pathlib.Path("docs/images")
 
 # Of each section: its title, the sentence under it, and its goals: what, the limit, the unit, the benchmark and what its
 # command must hold, and the row, whose first group is the figure. A limit of None: the figure is shown only.
@@ -188,6 +191,7 @@ that the benchmark printed.
 
 def page(folder):
     all_records = records(folder)
+    drawings = plots.plots(all_records)
     before = folder / "earlier.json"
     earlier = json.loads(before.read_text(encoding="utf-8")) if before.exists() else {}
     lines = [HEAD]
@@ -195,6 +199,8 @@ def page(folder):
         lines += [f"## {section}\n", sentence + "\n", "| goal | target | figure | met | measured |", "|---|---|---|---|---|"]
         lines += [line(section, goal, all_records, earlier) for goal in goals]
         lines.append("")
+        drawn = [name for name in plots.SHOWN.get(section, []) if name in drawings]
+        lines += [f"![{name.removesuffix('.svg')}]({IMAGES.name}/{name})" for name in drawn] + [""] * bool(drawn)
     lines += ["## Records\n", "The load before a benchmark says whether other work ran beside it.\n"]
     for number, record in enumerate(reversed(all_records), 1):
         name = record["file"].relative_to(folder.parent)
@@ -231,15 +237,18 @@ def self_test():
 def main(arguments):
     if arguments == ["--self-test"]:
         return self_test()
-    text = page((ROOT / PAGE).parent / "results")
+    folder = (ROOT / PAGE).parent / "results"
+    made = {PAGE: page(folder)} | {IMAGES / name: text for name, text in plots.plots(records(folder)).items()}
     if arguments == ["--check"]:
-        if (ROOT / PAGE).read_text(encoding="utf-8") != text:
-            sys.exit(f"{PAGE} is not what the records give: run scripts/results.py")
+        for path, text in made.items():
+            if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text:
+                sys.exit(f"{path} is not what the records give: run scripts/results.py")
         print("results: nothing found")
     elif arguments:
         sys.exit(__doc__)
     else:
-        (ROOT / PAGE).write_text(text, encoding="utf-8")
+        for path, text in made.items():
+            (ROOT / path).write_text(text, encoding="utf-8")
     return None
 
 

@@ -1,23 +1,19 @@
 #!/usr/bin/env python3
 """What jobs of 2 to 1,024 nodes would take, in virtual time: the protocol's own machines, and costs measured on real nodes.
 
-Usage: ./run bench scale [--most NODES] [--plot FOLDER]
+Usage: ./run bench scale [--most NODES]
 Each node is a host of its own with a processor for its thread and one for its handler, in a network without contention but at
-senders and receivers (bench/scale/costs.h). --plot writes plots in SVG. The whole takes some minutes.
+senders and receivers (bench/scale/costs.h). The whole takes some minutes. scripts/results.py makes plots of a record (--json FILE).
 """
 import argparse
 import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import chart  # noqa: E402
-
 ROWS = os.path.join(os.path.abspath(os.environ.get("TERRANE_BUILD", "build/release")), "bench/scale/terrane_bench_scale_rows")
 PATTERNS = {"barrier": 1024, "stencil": 1024, "transpose": 256, "tree": 1024, "update": 1024, "broadcast": 1024, "migratory": 1024, "producer": 1024}  # most nodes
 COLUMNS = (("us", "us an iteration"), ("messages", "messages a node"), ("bytes", "bytes a node"), ("faults", "faults a node"),
            ("pages", "pages fetched"), ("busiest", "received, busiest"), ("memory", "memory, most"))
-PLOTS = {"us": "us an iteration", "messages": "messages a node and iteration", "memory": "bytes of the protocol, at the node that has most"}
 
 
 def measure(pattern, nodes):
@@ -31,27 +27,16 @@ def measure(pattern, nodes):
 def main():
     parser = argparse.ArgumentParser(prog="./run bench scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=1024, help="nodes (1024)")
-    parser.add_argument("--plot", metavar="FOLDER", help="write scale_*.svg there")
     options = parser.parse_args()
     if options.most < 2:
         parser.error("--most: at least 2 nodes")
-    found = {}
     print(f"{'pattern':10} {'nodes':>6} " + " ".join(f"{title:>17}" for _, title in COLUMNS))
     for pattern, most in PATTERNS.items():
-        found[pattern] = {}
         nodes = 2
         while nodes <= min(most, options.most):
-            row = found[pattern][nodes] = measure(pattern, nodes)
+            row = measure(pattern, nodes)
             print(f"{pattern:10} {nodes:6} " + " ".join(f"{row[name]:17,.{0 if name in ('bytes', 'memory') else 1}f}" for name, _ in COLUMNS), flush=True)
             nodes *= 2
-    if options.plot:
-        os.makedirs(options.plot, exist_ok=True)
-        for column, title in PLOTS.items():
-            path = os.path.join(options.plot, f"scale_{column}.svg")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(chart.svg({pattern: {nodes: row[column] for nodes, row in rows.items()} for pattern, rows in found.items()},
-                                     title, "nodes"))
-            print(f"written: {path}")
 
 
 if __name__ == "__main__":
