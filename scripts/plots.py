@@ -9,7 +9,8 @@ import chart  # noqa: E402
 
 SCALE = {"us": (2, "us an iteration"), "messages": (3, "messages a node and iteration"),
          "memory": (8, "bytes of the protocol, at the node that has most")}
-SHOWN = {"Many nodes, in virtual time": [f"scale_{name}.svg" for name in SCALE], "OpenSHMEM": ["shmem_put.svg"]}  # by section
+# Which section of the page shows which.
+SHOWN = {"Many nodes, in virtual time": [f"scale_{name}.svg" for name in SCALE], "OpenSHMEM": ["shmem_put.svg"]}
 PUT_COLUMNS = ("memcpy", "Terrane", "Open MPI", "MPI-3")
 
 
@@ -57,5 +58,6 @@ def plots(all_records):
                 found[f"scale_{column}.svg"] = chart.svg(curves, title, "nodes")
         curves = put_curves(record["output"]) if record["benchmark"] == "shmem" else {}
         if curves:
-            found["shmem_put.svg"] = chart.svg(curves, "shmem_putmem, PE 0 to PE 1 of one host", "bytes", "GB/s", 3, size_label)
+            title = "shmem_putmem, PE 0 to PE 1 of one host"
+            found["shmem_put.svg"] = chart.svg(curves, title, "bytes", "GB/s", 3, size_label)
     return found
