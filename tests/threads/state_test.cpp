@@ -62,6 +62,24 @@ TEST(StateTest, ProcessorTimeIsThatOfAllThreads) {
   expect_good("-n 2 --placement 1 --fault-source sigsegv", STATE_PROCESSOR_TIME);
 }
 
+TEST(StateTest, AThreadHasTheNameProcessorsAndStackThatItIsGiven) {
+  for (const char* setup : kSetups) expect_good(setup, STATE_THREAD_ATTRIBUTES);
+  for (const char* source : {"uffd-sync", "sigsegv"})
+    expect_good(std::string("-n 2 --placement 1 --fault-source ") + source,
+                STATE_THREAD_ATTRIBUTES);
+}
+
+TEST(StateTest, WhatNoThreadCanHaveIsRefused) {
+  Outcome outcome = run_threads("-n 2", std::string(STATE_THREAD_ATTRIBUTES) + " refused");
+  EXPECT_EQ(outcome.out, "good\n") << outcome.err;
+  for (const char* sentence :
+       {"pthread_create: threads of a program on several nodes have no priorities",
+        "pthread_setschedprio: threads of a program on several nodes have no priorities",
+        "pthread_setattr_default_np: threads of a program on several nodes have the default",
+        "pthread_setaffinity_np: processors have the numbers of the host"})
+    EXPECT_EQ(count(outcome.err, sentence), 1) << sentence << ": " << outcome.err;
+}
+
 TEST(StateTest, NewThreadsRoundAsTheirCreatorDoes) {
   for (const char* program : {STATE_ROUNDING, STATE_ROUNDING_FAST}) {
     for (const char* setup : kSetups) expect_good(setup, program);
@@ -110,7 +128,8 @@ class StateHostsTest : public OnHosts {};
 
 TEST_F(StateHostsTest, TheStateIsOneOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const std::string& program : {std::string(STATE_PROCESSOR_TIME)}) {
+  for (const std::string& program :
+       {std::string(STATE_PROCESSOR_TIME), std::string(STATE_THREAD_ATTRIBUTES)}) {
     std::string line = std::string(cluster_test::kTerrane) + " threads -H h0,h1 " + program;
     Outcome outcome = run(0, cluster_test::words(line));
     EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;

@@ -112,6 +112,20 @@ pid_t thread_of(std::uint32_t number, std::uint32_t generation) {
   return target.generation.load() == generation ? target.thread.load() : 0;
 }
 
+pid_t await_thread(std::uint32_t number, std::uint32_t generation) {
+  constexpr int kMostTries = 20'000;
+  const Record& record = Program::get()->control().records[number];
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    if (pid_t thread = thread_of(number, generation); thread != 0) return thread;
+    {
+      Holding hold(&Program::get()->control().lock);
+      if (record.state != Record::kRunning || record.generation != generation) return 0;
+    }
+    next<"usleep">(::usleep)(100);
+  }
+  return 0;
+}
+
 void mark_cancelled(std::uint32_t number, std::uint32_t generation) {
   Target& target = targets[number];
   if (generation > target.cancelled.load()) target.cancelled.store(generation);

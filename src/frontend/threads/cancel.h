@@ -21,6 +21,8 @@ int cancel(Record& record);
 
 // The kernel's number of a thread of this node; 0: it is not there.
 pid_t thread_of(std::uint32_t number, std::uint32_t generation);
+// The same, and waits until it is, as it has just been made; 0: it has ended, or does not come.
+pid_t await_thread(std::uint32_t number, std::uint32_t generation);
 // On the node of the thread: marks it. A thread that had the record before is not meant.
 void mark_cancelled(std::uint32_t number, std::uint32_t generation);
 // Wakes the threads of this node that are marked and wait. When to do so again, since a thread may

@@ -13,6 +13,7 @@
 #include "runtime/node.h"
 #include "runtime/program/heap.h"
 #include "runtime/program/image.h"
+#include "runtime/program/stacks.h"
 
 // What the nodes of a program share beside its own memory: one allocation, the same on all nodes.
 // Each part has a lock of the job, by its address.
@@ -31,12 +32,13 @@ struct alignas(64) Record {
   std::uint32_t slot;  // its place in Control::load
   std::uint32_t is_detached : 1;
   std::uint32_t is_cancelled : 1;
-  std::uint32_t is_server : 1;    // it makes calls for threads of other nodes (servers.cpp)
-  std::uint32_t generation : 29;  // counts the threads that had the record, from 1
+  std::uint32_t is_server : 1;        // it makes calls for threads of other nodes (servers.cpp)
+  std::uint32_t has_given_stack : 1;  // by pthread_attr_setstack
+  std::uint32_t generation : 28;      // counts the threads that had the record, from 1
   void* (*function)(void*);
   void* argument;
   void* result;
-  std::uint64_t stack_bytes;
+  runtime::Stack stack;  // before the thread runs: its size, and where it is a given one, the place
   std::uint64_t closed_signals;  // its mask, from the thread that made it
   Inherited inherited;           // from the thread that made it
   std::uint32_t waits_as;        // 1 + the record that waits for a signal in its place; 0: none

@@ -51,7 +51,7 @@ Record* free_record(Control& control) {
 // What a new thread is to be.
 struct Wanted {
   std::uint32_t node = kAnyNode;
-  std::size_t stack_bytes = runtime::Stacks::default_bytes();
+  runtime::Stack stack{nullptr, runtime::Stacks::default_bytes()};  // no base: one of ours
   bool is_detached = false;
   bool is_server = false;
 };
@@ -78,7 +78,8 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->function = function;
   record->argument = argument;
   record->result = nullptr;
-  record->stack_bytes = wanted.stack_bytes;
+  record->stack = wanted.stack;
+  record->has_given_stack = wanted.stack.base != nullptr;
   record->closed_signals = closed;
   record->inherited = inherited;
   if (wanted.is_server) return record;
@@ -109,15 +110,52 @@ int create(pthread_t* thread, const Wanted& wanted, void* (*function)(void*), vo
   return error;
 }
 
-Wanted wanted_by(const pthread_attr_t* attributes) {
-  Wanted wanted;
+// Memory of the program for a thread's stack, with the room above it that is not aligned left out.
+bool read_stack(const pthread_attr_t& attributes, runtime::Stack& stack) {
+  constexpr std::uintptr_t kAligned = 64;
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &base, &bytes);
+  std::uintptr_t end = reinterpret_cast<std::uintptr_t>(base) + bytes;
+  stack.bytes = bytes;
+  if (end == 0) return true;  // none is given
+  stack.base = static_cast<std::byte*>(base);
+  stack.bytes -= end % kAligned;
+  return SharedRange::contains(base) && SharedRange::contains(stack.top() - 1);
+}
+
+bool wants_priority(const pthread_attr_t& attributes) {
+  int inherits = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER;
+  pthread_attr_getinheritsched(&attributes, &inherits);
+  pthread_attr_getschedpolicy(&attributes, &policy);
+  return inherits == PTHREAD_EXPLICIT_SCHED && policy != SCHED_OTHER;
+}
+
+// An error number, or 0.
+int read_attributes(const pthread_attr_t& attributes, Wanted& wanted) {
+  static std::atomic_flag said_stack, said_priority;
   int detached = PTHREAD_CREATE_JOINABLE;
-  if (attributes != nullptr) {
-    pthread_attr_getstacksize(attributes, &wanted.stack_bytes);
-    pthread_attr_getdetachstate(attributes, &detached);
-  }
+  pthread_attr_getdetachstate(&attributes, &detached);
   wanted.is_detached = detached == PTHREAD_CREATE_DETACHED;
-  return wanted;
+  if (!read_stack(attributes, wanted.stack))
+    return pages::refuse(said_stack, EINVAL,
+                         "pthread_create: the stack of pthread_attr_setstack is no memory of the "
+                         "program, which all nodes have; the call fails with EINVAL");
+  if (wants_priority(attributes))
+    return pages::refuse(said_priority, ENOTSUP,
+                         "pthread_create: threads of a program on several nodes have no "
+                         "priorities (pthread_attr_setschedpolicy); the call fails with ENOTSUP");
+  return 0;
+}
+
+// Those that the new thread may use, by pthread_attr_setaffinity_np.
+void give_processors(pthread_t thread, const pthread_attr_t& attributes) {
+  cpu_set_t set;
+  std::memset(&set, 0xff, sizeof set);
+  pthread_attr_getaffinity_np(&attributes, sizeof set, &set);
+  auto* words = reinterpret_cast<const unsigned char*>(&set);
+  bool is_any = std::all_of(words, words + sizeof set, [](unsigned char w) { return w == 0xff; });
+  if (!is_any) set_processors_of(*record_of(thread), sizeof set, &set);
 }
 
 // Waits for the thread's end; the record is free afterwards.
@@ -172,7 +210,12 @@ Record* record_of(pthread_t thread) {
 
 int create_thread(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                   void* argument) {
-  return create(thread, wanted_by(attributes), function, argument);
+  Wanted wanted;
+  if (attributes == nullptr) return create(thread, wanted, function, argument);
+  if (int error = read_attributes(*attributes, wanted); error != 0) return error;
+  int error = create(thread, wanted, function, argument);
+  if (error == 0) give_processors(*thread, *attributes);
+  return error;
 }
 
 Record* create_server(std::uint32_t node, void* (*function)(void*), void* argument) {
@@ -184,11 +227,6 @@ Record* create_server(std::uint32_t node, void* (*function)(void*), void* argume
 }
 
 namespace {
-
-// Calls about a thread of the program that reach it nowhere: once a kind.
-int unserved(std::atomic_flag& said, const char* call, const char* why) {
-  return pages::refuse(said, ENOTSUP, "{}: {}; the call fails with ENOTSUP", call, why);
-}
 
 bool is_programs() { return Program::get() != nullptr && this_thread().record != nullptr; }
 
@@ -226,8 +264,10 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
                            std::size_t stack_bytes) {
-  Wanted wanted{node, stack_bytes, true};
-  if (stack_bytes == 0) wanted.stack_bytes = terrane::runtime::Stacks::default_bytes();
+  Wanted wanted;
+  wanted.node = node;
+  wanted.is_detached = true;
+  if (stack_bytes != 0) wanted.stack.bytes = stack_bytes;
   pthread_t thread;
   return create(&thread, wanted, function, argument);
 }
@@ -264,87 +304,6 @@ int pthread_detach(pthread_t thread) noexcept {
 pthread_t pthread_self(void) noexcept {
   Record* record = this_thread().record;
   return record == nullptr ? next<"pthread_self">(::pthread_self)() : name_of(*record);
-}
-
-int pthread_setname_np(pthread_t thread, const char* name) noexcept {
-  auto* call = next<"pthread_setname_np">(::pthread_setname_np);
-  Record* record = record_of(thread);
-  if (record == nullptr) return call(thread, name);
-  if (std::strlen(name) > 15) return ERANGE;
-  if (record != this_thread().record) return 0;  // a name is for the reader of ps alone
-  char own[16] = {};
-  std::strcpy(own, name);
-  return call(next<"pthread_self">(::pthread_self)(), own);
-}
-
-int pthread_getname_np(pthread_t thread, char* name, size_t bytes) noexcept {
-  auto* call = next<"pthread_getname_np">(::pthread_getname_np);
-  Record* record = record_of(thread);
-  if (record == nullptr) return call(thread, name, bytes);
-  char own[16] = {};
-  if (record == this_thread().record) call(next<"pthread_self">(::pthread_self)(), own, sizeof own);
-  if (std::strlen(own) >= bytes) return ERANGE;
-  std::strcpy(name, own);
-  return 0;
-}
-
-// Where a thread of another node runs is that node's business: what is asked for is believed.
-int pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t* set) noexcept {
-  auto* call = next<"pthread_setaffinity_np">(::pthread_setaffinity_np);
-  return record_of(thread) == nullptr ? call(thread, bytes, set) : 0;
-}
-
-int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) noexcept {
-  auto* call = next<"pthread_getaffinity_np">(::pthread_getaffinity_np);
-  if (record_of(thread) == nullptr) return call(thread, bytes, set);
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  int error = call(next<"pthread_self">(::pthread_self)(), sizeof own, &own);
-  if (error == 0) std::memcpy(set, &own, std::min(bytes, sizeof own));
-  return error;
-}
-
-int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
-  Record* record = record_of(thread);
-  if (record == nullptr)
-    return next<"pthread_getattr_np">(::pthread_getattr_np)(thread, attributes);
-  int error = pthread_attr_init(attributes);
-  if (error != 0) return error;
-  if (record->is_detached != 0) pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
-  if (record != this_thread().record) return 0;
-  const terrane::runtime::Stack& stack = this_thread().stack;
-  return pthread_attr_setstack(attributes, stack.base, stack.bytes);
-}
-
-int pthread_getschedparam(pthread_t thread, int* policy, sched_param* out) noexcept {
-  auto* call = next<"pthread_getschedparam">(::pthread_getschedparam);
-  if (record_of(thread) == nullptr) return call(thread, policy, out);
-  *policy = SCHED_OTHER;
-  out->sched_priority = 0;
-  return 0;
-}
-
-int pthread_setschedparam(pthread_t thread, int policy, const sched_param* param) noexcept {
-  static std::atomic_flag said;
-  auto* call = next<"pthread_setschedparam">(::pthread_setschedparam);
-  if (record_of(thread) == nullptr) return call(thread, policy, param);
-  if (policy == SCHED_OTHER) return 0;
-  return unserved(said, "pthread_setschedparam",
-                  "threads of a program on several nodes have no priorities");
-}
-
-int pthread_setschedprio(pthread_t thread, int priority) noexcept {
-  auto* call = next<"pthread_setschedprio">(::pthread_setschedprio);
-  return record_of(thread) == nullptr ? call(thread, priority) : priority == 0 ? 0 : ENOTSUP;
-}
-
-int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {
-  auto* call = next<"pthread_getcpuclockid">(::pthread_getcpuclockid);
-  Record* record = record_of(thread);
-  if (record == nullptr) return call(thread, clock);
-  if (record != this_thread().record) return ENOENT;
-  *clock = CLOCK_THREAD_CPUTIME_ID;
-  return 0;
 }
 
 pid_t fork(void) noexcept { return is_programs() ? refuse_child("fork") : next<"fork">(::fork)(); }

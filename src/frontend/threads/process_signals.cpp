@@ -22,6 +22,7 @@
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/node_call.h"
 #include "platform/fault_signal.h"
 #include "platform/program_handlers.h"
 #include "platform/program_signals.h"
@@ -202,33 +203,9 @@ void set_waits_as(Record& record, std::uint32_t as) {
   record.waits_as = as;
 }
 
-// Something that runs on node 0, in shared memory: `call`, or a copy of it.
 template <typename Call>
 bool run_on_first(Call& call) {
-  Program& program = *Program::get();
-  Call* there = &call;
-  bool is_copy = !SharedRange::contains(there);
-  if (is_copy) {
-    there = static_cast<Call*>(program.heap().allocate(sizeof(Call)));
-    if (there == nullptr) {
-      errno = ENOMEM;
-      return false;
-    }
-    std::memcpy(static_cast<void*>(there), &call, sizeof(Call));
-  }
-  int error = run_interruptibly_on(
-      0,
-      [](void* raw) -> void* {
-        static_cast<Call*>(raw)->run();
-        return nullptr;
-      },
-      there);
-  if (is_copy) {
-    std::memcpy(static_cast<void*>(&call), there, sizeof(Call));
-    program.heap().free(there);
-  }
-  if (error != 0) errno = error;
-  return error == 0;
+  return call_on_node(0, call);
 }
 
 // A system call's result and error number.

@@ -158,6 +158,8 @@ std::string place_of_call();
 // which a whole program's memory needs. Empty: there is none.
 std::string hidden_by();
 
+// Which processors of its host the thread may use: pthread_setaffinity_np.
+int set_processors_of(Record& record, std::size_t bytes, const cpu_set_t* set);
 // Starts the thread of a record on this node. An error number, or 0.
 int start_here(Record& record);
 // Runs function(argument) as the program's thread of that record, on a stack in shared memory,

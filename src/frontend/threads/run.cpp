@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csetjmp>
 #include <cstring>
@@ -91,7 +92,7 @@ void at_end(void* raw) {
   auto& record = *static_cast<Record*>(raw);
   destroy_values();
   ThreadState& me = this_thread();
-  Program::get()->stacks().give_back(me.stack);
+  if (record.has_given_stack == 0) Program::get()->stacks().give_back(me.stack);
   me.record = nullptr;
   thread_has_ended(record);
   if (me.private_stack != nullptr)
@@ -103,6 +104,17 @@ struct Begin {
   Record* record;
   void* stack;
 };
+
+// Where the C library's own system calls on it must not fail, it is present.
+runtime::Stack stack_for(const Record& record) {
+  constexpr std::uint64_t kPresent = 256 << 10;
+  Program& program = *Program::get();
+  if (record.has_given_stack == 0)
+    return program.stacks().take(record.stack.bytes, "a thread's stack");
+  std::uint64_t present = std::min(kPresent, record.stack.bytes);
+  program.node().touch(record.stack.top() - present, present, true);
+  return record.stack;
+}
 
 void* begin(void* raw) {
   platform::open_fault_signals();
@@ -118,7 +130,7 @@ void* begin(void* raw) {
   platform::program_sigmask(SIG_SETMASK, &mask, nullptr);
   Program& program = *Program::get();
   program.node().is_inside();
-  runtime::Stack stack = program.stacks().take(record.stack_bytes, "a thread's stack");
+  runtime::Stack stack = stack_for(record);
   __cxa_thread_atexit_impl(at_end, &record, &__dso_handle);
   if (const char* kept = inherit(record.inherited))
     program.node().fail(
@@ -136,6 +148,7 @@ void* begin(void* raw) {
   ThreadState& me = this_thread();
   me.record = &record;
   me.stack = stack;
+  record.stack = stack;
   auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   runtime::own_stack().top = reinterpret_cast<std::byte*>((frame - kFrames) / 64 * 64);
   Call call{function, argument, nullptr};
