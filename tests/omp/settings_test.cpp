@@ -85,8 +85,9 @@ TEST(OmpSettingsTest, VariablesSetWhatTheSpecificationSays) {
 TEST(OmpSettingsTest, WrongVariablesAreRefusedByTheirName) {
   for (const char* wrong :
        {"OMP_PLACES=often", "OMP_PROC_BIND=true,close", "OMP_PROC_BIND=near", "OMP_DYNAMIC=maybe",
-        "OMP_WAIT_POLICY=never", "OMP_TARGET_OFFLOAD=mandatory", "OMP_DISPLAY_AFFINITY=2",
-        "OMP_MAX_TASK_PRIORITY=-1", "OMP_NESTED=5", "OMP_SCHEDULE=static,0"}) {
+        "OMP_WAIT_POLICY=never", "OMP_TARGET_OFFLOAD=always", "OMP_ALLOCATOR=mine",
+        "OMP_DISPLAY_AFFINITY=2", "OMP_MAX_TASK_PRIORITY=-1", "OMP_NESTED=5",
+        "OMP_SCHEDULE=static,0"}) {
     Outcome outcome = run_omp("-n 2", kPlaces + " show", {wrong});
     EXPECT_NE(outcome.exit_code, 0) << wrong;
     EXPECT_NE(outcome.err.find(std::string(wrong) + ": must be"), std::string::npos)

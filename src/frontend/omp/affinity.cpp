@@ -104,6 +104,18 @@ std::string value_of(char letter) {
   }
 }
 
+// To that width: on the left, or on the right of spaces or, where it is a number, of zeros, which
+// stand behind its sign.
+std::string padded(const std::string& value, std::size_t width, bool is_right, bool with_zeros) {
+  if (value.size() >= width) return value;
+  std::size_t missing = width - value.size();
+  bool is_number = value.find_first_not_of("0123456789", value[0] == '-' ? 1 : 0) == value.npos;
+  if (with_zeros && is_number)
+    return std::string(value).insert(value[0] == '-' ? 1 : 0, missing, '0');
+  std::string fill(missing, ' ');
+  return is_right || with_zeros ? fill + value : value + fill;
+}
+
 // Reads the field behind a %: [0][.][width](LETTER|{NAME}). What it does not know is "undefined".
 std::string read_field(std::string_view& text) {
   auto skip = [&](char wanted) {
@@ -127,10 +139,7 @@ std::string read_field(std::string_view& text) {
     letter = text.front();
     text.remove_prefix(1);
   }
-  std::string value = value_of(letter);
-  if (value.size() >= width) return value;
-  std::string fill(width - value.size(), with_zeros ? '0' : ' ');
-  return is_right || with_zeros ? fill + value : value + fill;
+  return padded(value_of(letter), width, is_right, with_zeros);
 }
 
 std::string described(std::string_view text) {

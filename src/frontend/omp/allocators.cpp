@@ -29,7 +29,7 @@ enum class Key : std::int32_t {
 constexpr std::uintptr_t kDefaultValue = ~std::uintptr_t{0}, kTrue = 1;
 enum Fallback : std::uintptr_t { kDefaultMemory = 11, kNullPointer, kAbort, kOtherAllocator };
 enum Partition : std::uintptr_t { kEnvironment = 15, kNearest, kBlocked, kInterleaved };
-constexpr std::uintptr_t kMostSpaces = 5, kLastPredefined = 8;
+constexpr std::uintptr_t kMostSpaces = 5, kDefaultHandle = 1, kLastPredefined = 8;
 
 struct Trait {
   Key key;
@@ -85,12 +85,12 @@ void* from_pages(std::size_t bytes, std::uintptr_t partition) {
   return memory == nullptr ? nullptr : place_block(memory, memory + head, bytes, true);
 }
 
-// False: the pool has not so many bytes left.
-bool take_from_pool(Allocator& from, std::size_t bytes) {
+// False: the pool has not so many bytes left. `returned`: bytes that come back to it.
+bool take_from_pool(Allocator& from, std::size_t bytes, std::size_t returned) {
   if (from.pool_bytes == ~std::size_t{0}) return true;
   terrane_program_lock(&from);
-  bool fits = bytes <= from.pool_bytes - from.used_bytes;
-  if (fits) from.used_bytes += bytes;
+  bool fits = bytes <= from.pool_bytes - from.used_bytes + returned;
+  if (fits) from.used_bytes += bytes - returned;
   terrane_program_unlock(&from);
   return fits;
 }
@@ -102,27 +102,32 @@ void give_to_pool(Allocator* to, std::size_t bytes) {
   terrane_program_unlock(to);
 }
 
-void* allocate_by(Allocator& from, std::size_t bytes, std::size_t alignment) {
-  if (!take_from_pool(from, bytes)) return nullptr;
+// `replaced`: of a block that goes in exchange; its bytes may be of this pool.
+void* allocate_by(Allocator& from, std::size_t bytes, std::size_t alignment, Header* replaced) {
+  bool is_from_here = replaced != nullptr && replaced->pool == &from;
+  std::size_t returned = is_from_here ? replaced->bytes : 0;
+  if (!take_from_pool(from, bytes, returned)) return nullptr;
   std::size_t page = terrane_program_page_bytes();
   bool has_homes = from.partition != kEnvironment && terrane_program_nodes() > 1 && bytes >= page &&
                    alignment <= page;
   void* block = has_homes ? from_pages(bytes, from.partition) : from_heap(bytes, alignment);
   if (block == nullptr) {
-    give_to_pool(&from, bytes);
+    give_to_pool(&from, bytes - returned);
   } else {
+    if (is_from_here) replaced->pool = nullptr;
     header_of(block).pool = &from;
   }
   return block;
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t handle) {
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t handle,
+               Header* replaced = nullptr) {
   if (bytes == 0) return nullptr;
   alignment = std::max(alignment, alignof(Header));
   Allocator* allocator = allocator_of(handle);
   while (allocator != nullptr) {
     alignment = std::max(alignment, allocator->alignment);
-    void* block = allocate_by(*allocator, bytes, alignment);
+    void* block = allocate_by(*allocator, bytes, alignment, replaced);
     if (block != nullptr) return block;
     if (allocator->fallback == kNullPointer) return nullptr;
     if (allocator->fallback == kAbort)
@@ -142,6 +147,19 @@ void free_block(void* block) {
   } else {
     std::free(header.memory);
   }
+}
+
+// A block stays with its allocator unless there is another one.
+void* reallocate(void* block, std::size_t bytes, std::uintptr_t handle) {
+  Header& header = header_of(block);
+  if (handle == 0)
+    handle =
+        header.pool != nullptr ? reinterpret_cast<std::uintptr_t>(header.pool) : kDefaultHandle;
+  void* moved = allocate(bytes, 1, handle, &header);
+  if (bytes != 0 && moved == nullptr) return nullptr;
+  if (moved != nullptr) std::memcpy(moved, block, std::min(bytes, header.bytes));
+  free_block(block);
+  return moved;
 }
 
 void* allocate_zeros(std::size_t count, std::size_t size, std::size_t alignment,
@@ -264,11 +282,7 @@ void* omp_aligned_calloc(std::size_t alignment, std::size_t count, std::size_t s
 }
 void* omp_realloc(void* block, std::size_t bytes, std::uintptr_t handle, std::uintptr_t) {
   if (block == nullptr) return allocate(bytes, 1, handle);
-  void* moved = allocate(bytes, 1, handle);
-  if (bytes != 0 && moved == nullptr) return nullptr;
-  if (moved != nullptr) std::memcpy(moved, block, std::min(bytes, header_of(block).bytes));
-  free_block(block);
-  return moved;
+  return reallocate(block, bytes, handle);
 }
 void omp_free(void* block, std::uintptr_t) { free_block(block); }
 

@@ -32,14 +32,12 @@ unsigned next_section() {
   return next_chunk(first, end) ? static_cast<unsigned>(first) + 1 : 0;
 }
 
-// The directive `error`, whose message may be missing or without a zero at its end.
-void say(const char* severity, const char* text, std::size_t bytes) {
-  if (text == nullptr) {
-    std::fprintf(stderr, "libgomp: %s directive encountered\n", severity);
-    return;
-  }
-  if (bytes == static_cast<std::size_t>(-1)) bytes = std::strlen(text);
-  std::fprintf(stderr, "libgomp: %s: %.*s\n", severity, static_cast<int>(bytes), text);
+// The directive `error`, whose message may be missing or without a zero at its end. In the words of
+// gcc's library, which programs are tested for.
+void say_error_directive(const char* severity, const char* text, std::size_t bytes) {
+  if (text != nullptr && bytes == static_cast<std::size_t>(-1)) bytes = std::strlen(text);
+  std::fprintf(stderr, "\nlibgomp: %serror directive encountered%s%.*s\n", severity,
+               text == nullptr ? "" : ": ", static_cast<int>(bytes), text == nullptr ? "" : text);
 }
 
 std::size_t round_up(std::size_t bytes) {
@@ -187,10 +185,10 @@ void GOMP_atomic_start() { terrane_program_lock(&atomic_lock); }
 
 void GOMP_atomic_end() { terrane_program_unlock(&atomic_lock); }
 
-void GOMP_warning(const char* text, std::size_t bytes) { say("warning", text, bytes); }
+void GOMP_warning(const char* text, std::size_t bytes) { say_error_directive("", text, bytes); }
 
 void GOMP_error(const char* text, std::size_t bytes) {
-  say("error", text, bytes);
+  say_error_directive("fatal error: ", text, bytes);
   std::exit(1);
 }
 

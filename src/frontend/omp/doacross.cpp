@@ -13,6 +13,11 @@ namespace {
 
 // A team's counters depend only on its size, so all threads of a team compute the same numbers.
 constexpr std::uint32_t kFirstCounter = 1u << 24, kCountersOfASize = 1024;
+constexpr std::uint32_t kMostDimensions = 256;
+
+// Of the loop that the calling thread is in: one at a time, for a region within another one has
+// one thread, whose iterations wait for none.
+thread_local std::uint64_t extents_of_loop[kMostDimensions];
 
 std::uint32_t counter_of(std::uint32_t number) {
   return kFirstCounter + region().size * kCountersOfASize + number;
@@ -51,7 +56,7 @@ std::uint64_t most_iterations(const Work& work) {
 std::uint64_t done_with(const Doacross& loop, std::uint64_t index, const std::uint64_t* inner) {
   std::uint64_t position = index;
   for (std::uint32_t i = 1; i < loop.dimensions; ++i)
-    position = position * loop.extents[i] + inner[i - 1];
+    position = position * extents_of_loop[i] + inner[i - 1];
   return position + 1;
 }
 
@@ -65,7 +70,7 @@ void add_to_own(Doacross& loop, std::uint64_t done) {
 // known without asking.
 void begin(unsigned dimensions, const std::uint64_t* extents, Plan plan) {
   if (dimensions > kMostDimensions)
-    terrane_program_fail("a doacross loop has more than 16 dimensions: ordered(n) with n <= 16");
+    terrane_program_fail("a doacross loop has more than 256 dimensions: ordered(n) with n <= 256");
   if (plan.schedule != Schedule::kStatic && plan.chunk == 0) plan.chunk = 1;
   plan.schedule = Schedule::kStatic;
   begin_work(range_of(true, 0, extents[0], 1), plan);
@@ -76,7 +81,7 @@ void begin(unsigned dimensions, const std::uint64_t* extents, Plan plan) {
   loop.inner = 1;
   loop.done = 0;
   for (unsigned i = 0; i < dimensions; ++i) {
-    loop.extents[i] = extents[i];
+    if (loop.is_active) extents_of_loop[i] = extents[i];
     if (i != 0) loop.inner *= extents[i];
   }
   if (loop.is_active)

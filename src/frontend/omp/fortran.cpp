@@ -5,16 +5,25 @@
 
 #include "frontend/omp/api.h"
 
+namespace {
+
+// A number of 8 bytes for a function that takes 4: no level or count is as large as that.
+int narrow(std::int64_t value) {
+  return static_cast<int>(std::clamp<std::int64_t>(value, INT32_MIN, INT32_MAX));
+}
+
+}  // namespace
+
 extern "C" {
 
 #define TERRANE_GIVES(type, name) \
   type name##_() { return name(); }
 #define TERRANE_TAKES(name)                                 \
   void name##_(const std::int32_t* value) { name(*value); } \
-  void name##_8_(const std::int64_t* value) { name(static_cast<int>(*value)); }
+  void name##_8_(const std::int64_t* value) { name(narrow(*value)); }
 #define TERRANE_ASKS(name)                                        \
   int name##_(const std::int32_t* value) { return name(*value); } \
-  int name##_8_(const std::int64_t* value) { return name(static_cast<int>(*value)); }
+  int name##_8_(const std::int64_t* value) { return name(narrow(*value)); }
 
 TERRANE_TAKES(omp_set_num_threads)
 TERRANE_TAKES(omp_set_max_active_levels)
@@ -65,7 +74,7 @@ void omp_set_schedule_(const std::int32_t* kind, const std::int32_t* chunk) {
   omp_set_schedule(static_cast<unsigned>(*kind), *chunk);
 }
 void omp_set_schedule_8_(const std::int32_t* kind, const std::int64_t* chunk) {
-  omp_set_schedule(static_cast<unsigned>(*kind), static_cast<int>(*chunk));
+  omp_set_schedule(static_cast<unsigned>(*kind), narrow(*chunk));
 }
 void omp_get_schedule_(std::int32_t* kind, std::int32_t* chunk) {
   unsigned found = 0;

@@ -154,6 +154,14 @@ bool find_word(std::string_view text, std::initializer_list<std::pair<const char
   return false;
 }
 
+// One of the words; else the program ends, and is told what it must be.
+template <typename Kind>
+void read_word(const char* name, std::initializer_list<std::pair<const char*, Kind>> words,
+               const char* must_be, Kind& out) {
+  const char* value = value_of(name);
+  if (value != nullptr && !find_word(value, words, out)) refuse(name, value, must_be);
+}
+
 // For each level of regions: true, or how; false alone.
 void read_binds(std::vector<Bind>& out) {
   const char* value = value_of("OMP_PROC_BIND");
@@ -196,21 +204,30 @@ void read_places(Environment& all) {
 
 // What has no effect here, but for its form.
 void check_others() {
-  std::uint32_t kind = 0;
-  auto one_of = [&](const char* name,
-                    std::initializer_list<std::pair<const char*, std::uint32_t>> words,
-                    const char* must_be) {
-    const char* value = value_of(name);
-    if (value != nullptr && !find_word(value, words, kind)) refuse(name, value, must_be);
-  };
-  one_of("OMP_WAIT_POLICY", {{"active", 0}, {"passive", 1}}, "active or passive");
-  read_flag("OMP_CANCELLATION", kind);
-  kind = 0;
-  one_of("OMP_TARGET_OFFLOAD", {{"default", 0}, {"disabled", 0}, {"mandatory", 1}},
-         "default or disabled");
-  if (kind == 1)
-    refuse("OMP_TARGET_OFFLOAD", "mandatory",
-           "default or disabled: there is no device but the host");
+  std::uint32_t unused = 0;
+  read_word("OMP_WAIT_POLICY", {{"active", 0u}, {"passive", 0u}}, "active or passive", unused);
+  read_flag("OMP_CANCELLATION", unused);
+}
+
+// A predefined allocator, with its number in an omp_allocator_handle_t.
+void read_allocator(std::uint64_t& out) {
+  read_word<std::uint64_t>("OMP_ALLOCATOR",
+                           {{"omp_default_mem_alloc", 1},
+                            {"omp_large_cap_mem_alloc", 2},
+                            {"omp_const_mem_alloc", 3},
+                            {"omp_high_bw_mem_alloc", 4},
+                            {"omp_low_lat_mem_alloc", 5},
+                            {"omp_cgroup_mem_alloc", 6},
+                            {"omp_pteam_mem_alloc", 7},
+                            {"omp_thread_mem_alloc", 8},
+                            {"omp_default_mem_space", 1},
+                            {"omp_large_cap_mem_space", 2},
+                            {"omp_const_mem_space", 3},
+                            {"omp_high_bw_mem_space", 4},
+                            {"omp_low_lat_mem_space", 5}},
+                           "a predefined allocator or memory space, without traits: "
+                           "omp_default_mem_alloc",
+                           out);
 }
 
 // OMP_DISPLAY_ENV: also the word verbose.
@@ -246,6 +263,9 @@ Environment read() {
   read_flag("OMP_DISPLAY_AFFINITY", all.shows_affinity);
   if (const char* format = std::getenv("OMP_AFFINITY_FORMAT")) all.affinity_format = format;
   read_shows(all.shows);
+  read_allocator(controls.default_allocator);
+  read_word("OMP_TARGET_OFFLOAD", {{"default", 0u}, {"disabled", 0u}, {"mandatory", 1u}},
+            "default, disabled or mandatory", all.needs_device);
   check_others();
   return all;
 }

@@ -49,6 +49,7 @@ struct Environment {
   bool has_places = false;
   std::uint32_t shows_affinity = 0;  // OMP_DISPLAY_AFFINITY
   std::string affinity_format;       // OMP_AFFINITY_FORMAT
+  std::uint32_t needs_device = 0;    // OMP_TARGET_OFFLOAD=mandatory
 
   // Whether threads of a team are bound, and those of a region at a level how.
   bool binds_threads() const;

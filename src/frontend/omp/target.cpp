@@ -1,14 +1,18 @@
 // target and teams: there is no device, so that such regions run on the host.
 #include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "frontend/omp/api.h"
 #include "frontend/omp/late_tasks.h"
 #include "frontend/omp/task_queue.h"
 #include "frontend/omp/team.h"
+#include "frontend/threads/for_teams.h"
 
 using namespace terrane::frontend::omp;
 
@@ -22,7 +26,9 @@ class PrivateCopies {
   PrivateCopies(std::size_t count, void** addresses, const std::size_t* sizes,
                 const unsigned short* kinds) {
     for (std::size_t i = 0; i < count; ++i) {
-      if ((kinds[i] & 0xff) != kFirstPrivate || sizes[i] == 0) continue;
+      // An optional argument of Fortran that is absent has no address.
+      bool is_there = sizes[i] != 0 && addresses[i] != nullptr;
+      if ((kinds[i] & 0xff) != kFirstPrivate || !is_there) continue;
       std::size_t alignment = std::max<std::size_t>(std::size_t{1} << (kinds[i] >> 8), 16);
       void* copy =
           std::aligned_alloc(alignment, (sizes[i] + alignment - 1) / alignment * alignment);
@@ -41,9 +47,9 @@ class PrivateCopies {
   std::vector<void*> copies_;
 };
 
-// The calling thread is the first one of a device while this lives: in no region and no league.
-// Outside of parallel regions it has teams like any other code; within one the device is its own
-// thread alone.
+// The calling thread is the first one of a device while this lives: in no region and no league,
+// with the control variables of the environment. Outside of parallel regions it has teams like any
+// other code; within one the device is its own thread alone.
 class OnDevice {
  public:
   OnDevice() : before_(me_), controls_(controls()) {
@@ -53,6 +59,7 @@ class OnDevice {
     me_.teams = 1;
     me_.final_tasks = me_.explicit_tasks = 0;
     me_.group = nullptr;
+    me_.controls = environment().controls;
     enter_implicit_task(frame_);
   }
   ~OnDevice() {
@@ -94,6 +101,37 @@ void limit_threads(unsigned limit) {
   if (limit != 0) controls().thread_limit = std::min(controls().thread_limit, limit);
 }
 
+// The clauses of a target construct, in a list that ends with a null pointer: a word with the
+// clause and its value, or followed by a word that is the value. That of thread_limit; 0: none.
+unsigned thread_limit_of(void* const* clauses) {
+  constexpr std::uintptr_t kDevice = 0x7f, kValueFollows = 0x80, kClause = 0xff00;
+  constexpr std::uintptr_t kThreadLimit = 0x200;
+  constexpr unsigned kValueShift = 16;
+  unsigned limit = 0;
+  while (clauses != nullptr && *clauses != nullptr) {
+    auto word = reinterpret_cast<std::uintptr_t>(*clauses++);
+    std::uintptr_t value = word >> kValueShift;
+    if ((word & kValueFollows) != 0) value = reinterpret_cast<std::uintptr_t>(*clauses++);
+    if ((word & kDevice) == 0 && (word & kClause) == kThreadLimit)
+      limit = static_cast<unsigned>(std::min<std::uintptr_t>(value, UINT_MAX));
+  }
+  return limit;
+}
+
+// The number of a device as the compiler passes it: one of the two below, or the program's.
+constexpr int kDefaultDevice = -1, kHostByClause = -2;
+
+// OMP_TARGET_OFFLOAD=mandatory: a region for another device than the host ends the program.
+void check_device(int device) {
+  if (environment().needs_device == 0 || device == kHostByClause) return;
+  if (device == kDefaultDevice) device = controls().default_device;
+  if (device == omp_get_initial_device()) return;
+  terrane_program_fail(("OMP_TARGET_OFFLOAD=mandatory: there is no device " +
+                        std::to_string(device) + " but the host, which has the number " +
+                        std::to_string(omp_get_initial_device()))
+                           .c_str());
+}
+
 // The teams of a league run one after the other; each may use all nodes.
 void run_league(Function* function, void* data, unsigned teams, unsigned thread_limit) {
   Controls before = controls();
@@ -115,18 +153,21 @@ void run_league(Function* function, void* data, unsigned teams, unsigned thread_
 
 extern "C" {
 
-void GOMP_target(int, Function* function, const void*, std::size_t, void** addresses, std::size_t*,
-                 unsigned char*) {
+void GOMP_target(int number, Function* function, const void*, std::size_t, void** addresses,
+                 std::size_t*, unsigned char*) {
+  check_device(number);
   OnDevice device;
   function(addresses);
 }
 
-void GOMP_target_ext(int, Function* function, std::size_t count, void** addresses,
+void GOMP_target_ext(int number, Function* function, std::size_t count, void** addresses,
                      std::size_t* sizes, unsigned short* kinds, unsigned, void** dependences,
-                     void**) {
+                     void** clauses) {
+  check_device(number);
   await_dependences(dependences);
   PrivateCopies copies(count, addresses, sizes, kinds);
   OnDevice device;
+  limit_threads(thread_limit_of(clauses));
   function(addresses);
 }
 
@@ -172,18 +213,7 @@ void GOMP_teams_reg(Function* function, void* data, unsigned teams, unsigned thr
   run_league(function, data, teams, thread_limit);
 }
 
-void* omp_target_alloc(std::size_t bytes, int) { return bytes == 0 ? nullptr : std::malloc(bytes); }
-void omp_target_free(void* block, int) { std::free(block); }
-int omp_target_is_present(const void*, int) { return 1; }
-int omp_target_is_accessible(const void*, std::size_t, int) { return 1; }
-int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
-                      std::size_t from_offset, int, int) {
-  std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset,
-              bytes);
-  return 0;
-}
 // Of gcc 14: where a function lies on a device.
 void* GOMP_target_map_indirect_ptr(void* function) { return function; }
-void* omp_get_mapped_ptr(const void* block, int) { return const_cast<void*>(block); }
 
 }  // extern "C"

@@ -41,13 +41,10 @@ struct Work {
   std::uint64_t guided_index = 0, guided_begin = 0;  // the begin of guided chunk guided_index
 };
 
-inline constexpr std::uint32_t kMostDimensions = 16;
-
 // A loop whose iterations wait for others (doacross.cpp).
 struct Doacross {
   bool is_active = false;
   std::uint32_t dimensions = 0;
-  std::uint64_t extents[kMostDimensions] = {};
   std::uint64_t inner = 1;  // iterations within one of the outer loop
   std::uint64_t base = 0;   // what the team's counters were at the begin
   std::uint64_t done = 0;   // what this thread has added to its own

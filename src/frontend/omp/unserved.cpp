@@ -161,10 +161,5 @@ TERRANE_UNSERVED(acc_wait_all_h_)
 TERRANE_UNSERVED(acc_wait_async)
 TERRANE_UNSERVED(acc_wait_async_h_)
 TERRANE_UNSERVED(acc_wait_h_)
-TERRANE_UNSERVED(omp_target_associate_ptr)
-TERRANE_UNSERVED(omp_target_disassociate_ptr)
-TERRANE_UNSERVED(omp_target_memcpy_async)
-TERRANE_UNSERVED(omp_target_memcpy_rect)
-TERRANE_UNSERVED(omp_target_memcpy_rect_async)
 
 }  // extern "C"
