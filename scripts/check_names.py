@@ -4,7 +4,8 @@ types and tests (CamelCase), functions (name()), names with _ or ::, options, su
 
 Usage: check_names.py [--self-test]
 
-Decisions, results and the changelog say what was, and are not read. Nor are generated lists and blocks of code."""
+Planted faults (*CamelCase*) and commands in blocks of code are read in the same way. Decisions, results and the
+changelog say what was, and are not read; nor is the rest of blocks, or a generated list."""
 
 import functools
 import re
@@ -28,15 +29,17 @@ CONSTANTS = re.compile(r"\*Constants?:\*(.*?)(?:\n\n|\(\[|\Z)", re.DOTALL)
 FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:h|hpp|cpp|c|py|sh|md|txt|scd|cmake|json|pml|def)")
 FOLDER = re.compile(r"(?:[\w-]+/)+")
 CAMEL = r"(?:[A-Z][a-z0-9]+){2,}"
+FAULTS = re.compile(rf"(?<!\*)\*((?:{CAMEL},?\s*)+)\*(?!\*)")
 NAME = re.compile(rf"k[A-Z]\w*|{CAMEL}(?:\.{CAMEL})?|\w+\(\)|[A-Za-z]\w*(?:::\w+)+|"
                   r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+|TERRANE_\w+")
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+BLOCK_LINE = re.compile(r"(?:^ *|\$ |&& )((?:terrane|\./run) [^#\n]*)")
 COMMAND = re.compile(r"(terrane|\./run bench|\./run) ([a-z][a-z-]*)\b")
 
 
 def is_checked(path):
-    return (path.suffix == ".md" and path.parent.as_posix() in (".", "docs", "docs/design")
-            and path.name not in ("CHANGELOG.md", "results.md"))
+    is_guide = path.parent.as_posix() in (".", "docs", "docs/design") or path.parts[0] in ("examples", "bench")
+    return path.suffix == ".md" and is_guide and path.name not in ("CHANGELOG.md", "results.md")
 
 
 class Tree:
@@ -92,11 +95,23 @@ class Tree:
         return None
 
 
+def commands_of(text):
+    """The commands of Terrane in blocks of code, which are fenced or indented, with their lines."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        command = BLOCK_LINE.search(line) if fenced or line.startswith("    ") else None
+        if command:
+            yield number, command[1]
+
+
 def code_of(text):
-    """Each piece of code in backticks, with its line."""
+    """Each piece of code in backticks and each planted fault, with its line."""
     prose = SKIPPED.sub(lambda match: "\n" * match[0].count("\n"), text)
     for match in CODE.finditer(prose):
         yield prose.count("\n", 0, match.start()) + 1, match[1].strip()
+    for match in FAULTS.finditer(prose):
+        yield from ((prose.count("\n", 0, match.start()) + 1, name) for name in re.findall(r"\w+", match[1]))
 
 
 def constants(text, folder, root):
@@ -117,7 +132,7 @@ def check(root):
     complaints = []
     for path in filter(is_checked, tree.files):
         text, subject = (root / path).read_text(), SUBJECTS.get(path.as_posix())
-        for number, code in code_of(text):
+        for number, code in (*code_of(text), *commands_of(text)):
             gone = tree.missing(code, subject)
             if gone:
                 complaints.append(f"{path}:{number}: no such name in the tree: {gone}")
@@ -139,9 +154,12 @@ def self_test():
         "docs/design/member.md": "`There::gone`\n",
         "docs/design/underscore.md": "`gone_name`\n",
         "docs/design/prediction.md": "**x** (`there.h`). *Constant:* `there_is`.\n",
+        "docs/design/fault.md": "a rule. *IsThere,\nIsGone*; a scenario\n",
         "docs/option.md": "run `terrane run --gone`\n",
         "docs/command.md": "run `terrane gone`\n",
         "docs/benchmark.md": "run `./run bench gone`\n",
+        "docs/block.md": "run\n\n    terrane run -n 2 --gone ./a\n",
+        "docs/fence.md": "```sh\n$ terrane gone  # here\n```\n",
     }
     right = {
         "src/base/there.h": "class There { int there_is(); };  // kOnlyInAComment\nconstexpr int kThere = 1;\n",
@@ -149,6 +167,9 @@ def self_test():
         "bench/base/bench_there.py": "x = 1\n",
         "run": "command_bench() {\n",
         "docs/decisions/0001-gone.md": "`gone.h` `kGone`\n",
+        "docs/block_right.md": "run\n\n    terrane run --there a  # --gone\n\n```\n./run bench there\nclang --gone\n"
+                               "```\n",
+        "docs/design/right.md": "a rule. *IsThere*; *home*\n",
         "docs/right.md": "`there.h` `src/base/` `kThere` `ThereTest.IsThere`\n`There::there_is`\n"
                          "`terrane run --there` `./run bench there`\n"
                          "`lib/gone/` `hello`\n```\n`kGone`\n```\n"
