@@ -77,6 +77,11 @@ int __asprintf_chk(char** out, int flag, const char* format, ...) noexcept {
 ssize_t getdelim(char** line, size_t* room, int delimiter, FILE* stream) {
   if (is_elsewhere(stream))
     return call_elsewhere(stream, ::getdelim, line, room, delimiter, stream);
+  // The kernel writes into the stream's buffer, which is no part of what the caller gets.
+  if (stream->_IO_buf_base == nullptr) {
+    int byte = next<"fgetc">(::fgetc)(stream);
+    if (byte != EOF) next<"ungetc">(::ungetc)(byte, stream);
+  }
   ForCaller memory;
   return next<"getdelim">(::getdelim)(line, room, delimiter, stream);
 }
