@@ -1,5 +1,7 @@
 // Output of threads of several nodes into one file or pipe: whole lines, in the order in which the
 // program writes them.
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 
@@ -24,7 +26,9 @@ std::string contents(const std::string& path) {
   return text;
 }
 
-std::string file_for(const char* way) { return testing::TempDir() + "terrane_output_" + way; }
+std::string file_for(const char* way) {
+  return testing::TempDir() + "terrane_output_" + std::to_string(::getpid()) + way;
+}
 
 void expect_as_plain(const std::string& way, const std::string& text) {
   EXPECT_EQ(text, finish(plain(kProgram + " " + way)).out) << way;

@@ -25,6 +25,7 @@
 #include "runtime/before_operations.h"
 
 extern "C" FILE _IO_2_1_stdout_, _IO_2_1_stderr_;
+extern "C" FILE* _IO_list_all;  // linked by their member _chain
 
 namespace terrane::frontend::threads {
 namespace {
@@ -349,15 +350,20 @@ void stdout_is_unlocked() {
   stdout_lockers.fetch_sub(1);
 }
 
-// A stream that another thread reads from is not waited for.
+// A thread that waits for the end, or for input, may have the lock of a stream: such a stream is
+// flushed without the lock, as by the exit of the C library. Streams that are read give back to
+// their file what the program has not read.
 void flush_output() {
+  constexpr int kMostTries = 100;
   std::cout.flush();
-  if (next<"ftrylockfile">(::ftrylockfile)(stdin) == 0) {
-    next<"funlockfile">(::funlockfile)(stdin);
-    next<"fflush">(::fflush)(nullptr);
-  } else {
-    next<"fflush">(::fflush)(stdout);
-    next<"fflush">(::fflush)(stderr);
+  for (FILE* stream = _IO_list_all; stream != nullptr; stream = stream->_chain) {
+    bool holds = next<"ftrylockfile">(::ftrylockfile)(stream) == 0;
+    for (int tries = 0; !holds && tries < kMostTries && __fpending(stream) != 0; ++tries) {
+      next<"usleep">(::usleep)(100);
+      holds = next<"ftrylockfile">(::ftrylockfile)(stream) == 0;
+    }
+    if (holds || __fpending(stream) != 0) next<"fflush_unlocked">(::fflush_unlocked)(stream);
+    if (holds) next<"funlockfile">(::funlockfile)(stream);
   }
   if (Elsewhere::get() != nullptr) send_output(nullptr);
 }

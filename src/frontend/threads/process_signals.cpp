@@ -89,6 +89,9 @@ bool is_echo(int signal_number, const siginfo_t& info) {
 void run(void (*handler)(int, siginfo_t*, void*), int signal_number, siginfo_t* info,
          void* context) {
   if (is_echo(signal_number, *info)) return;
+  bool has_sender = info->si_code <= 0 && info->si_code != SI_TIMER;
+  if (has_sender && info->si_pid == the_process)
+    info->si_pid = Program::get()->control().process.number;
   ThreadState& me = this_thread();
   bool is_in_wait = me.record != nullptr && runtime::own_stack().top == nullptr;
   auto keeps_private = std::exchange(me.keeps_private, 0);

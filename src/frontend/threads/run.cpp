@@ -43,8 +43,8 @@ struct Call {
   void* result;
 };
 
-// On the stack in shared memory. An exception that nobody catches ends the program here.
-void enter(void* raw) noexcept {
+// On the stack in shared memory.
+extern "C" [[gnu::used, gnu::visibility("hidden")]] void terrane_enter_thread(void* raw) {
   Call& call = *static_cast<Call*>(raw);
   Base base;
 #if defined(__x86_64__)
@@ -60,6 +60,48 @@ void enter(void* raw) noexcept {
     call.result = static_cast<Base*>(this_thread().base)->result;
   }
 }
+
+}  // namespace
+
+// The bottom of that stack, where unwinding ends: an exception that nobody catches ends the program
+// where it was thrown, before any destructor runs.
+extern "C" [[gnu::visibility("hidden")]] void terrane_bottom_of_stack(void* raw);
+#if defined(__x86_64__)
+asm(R"(
+  .text
+  .globl terrane_bottom_of_stack
+  .hidden terrane_bottom_of_stack
+  .type terrane_bottom_of_stack, @function
+terrane_bottom_of_stack:
+  .cfi_startproc
+  .cfi_undefined rip
+  endbr64
+  subq $8, %rsp
+  call terrane_enter_thread
+  addq $8, %rsp
+  ret
+  .cfi_endproc
+  .size terrane_bottom_of_stack, . - terrane_bottom_of_stack
+)");
+#else
+asm(R"(
+  .text
+  .globl terrane_bottom_of_stack
+  .hidden terrane_bottom_of_stack
+  .type terrane_bottom_of_stack, %function
+terrane_bottom_of_stack:
+  .cfi_startproc
+  .cfi_undefined x30
+  stp x29, x30, [sp, #-16]!
+  bl terrane_enter_thread
+  ldp x29, x30, [sp], #16
+  ret
+  .cfi_endproc
+  .size terrane_bottom_of_stack, . - terrane_bottom_of_stack
+)");
+#endif
+
+namespace {
 
 _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
                          _Unwind_Context* context, void* raw) {
@@ -153,7 +195,7 @@ void* begin(void* raw) {
   runtime::own_stack().top = reinterpret_cast<std::byte*>((frame - kFrames) / 64 * 64);
   Call call{function, argument, nullptr};
   begin_target(record);
-  runtime::call_on_stack(stack.top(), enter, &call);
+  runtime::call_on_stack(stack.top(), terrane_bottom_of_stack, &call);
   end_target(record);
   runtime::own_stack().top = nullptr;
   return call.result;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <terrane/pages.h>
 #include <unistd.h>
 
@@ -49,7 +50,7 @@ struct Start {
 };
 Start the_start;
 pid_t the_process = 0;
-std::atomic<bool> ending{false};
+std::atomic<pid_t> ender{0};  // the thread that runs the handlers of exit
 int quick_exit_code = 0;
 
 // A list of strings in shared memory, so that every thread can read it. In pages of its own, which
@@ -123,13 +124,24 @@ void run_ends_of_modules() {
   for (;;) next<"pause">(::pause)();
 }
 
+// The calling thread ends the program, or waits. A handler of exit may call exit again.
+void become_ender() {
+  auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  pid_t other = 0;
+  if (!ender.compare_exchange_strong(other, self) && other != self) wait_for_end();
+}
+
 // The last of the handlers of exit, since it was registered first: the program has no code left to
 // run but the ends of its modules. `code` comes from whoever called exit, the C library among them.
+// An end of a module that calls exit is the last one: it comes here once more.
 void finish(int code, void*) {
-  static std::atomic<bool> finishing{false};
-  if (finishing.exchange(true)) wait_for_end();
+  static bool ends_modules = false;
+  become_ender();
+  if (!std::exchange(ends_modules, true)) {
+    next<"on_exit">(::on_exit)(finish, nullptr);
+    run_ends_of_modules();
+  }
   code &= 0xff;
-  run_ends_of_modules();
   Program& program = *Program::get();
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
   flush_output();
@@ -138,9 +150,13 @@ void finish(int code, void*) {
   next<"_exit">(::_exit)(code);
 }
 
-// The same on another node, whose C library has called exit by itself, as err(3) does: the program
-// ends on node 0.
-void finish_elsewhere(int code, void*) { ask_for_end(code); }
+// The same on another node, by exit of the program or of the C library itself, as in err(3): the
+// program ends on node 0. The first of the handlers there, after the ends of the calling thread's
+// thread-local variables.
+void finish_elsewhere(int code, void*) {
+  next<"on_exit">(::on_exit)(finish_elsewhere, nullptr);
+  ask_for_end(code);
+}
 
 // The last of the handlers of quick_exit.
 void finish_quickly() { end_at_once(quick_exit_code); }
@@ -217,9 +233,7 @@ bool is_the_program() {
 namespace terrane::frontend::threads {
 
 void end_program(int code) {
-  Program& program = *Program::get();
-  if (program.self() != 0) ask_for_end(code);
-  if (ending.exchange(true)) wait_for_end();
+  become_ender();
   next<"exit">(::exit)(code);
   __builtin_unreachable();
 }

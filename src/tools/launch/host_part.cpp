@@ -293,8 +293,10 @@ void HostPart::end(std::uint32_t delay_ms) {
   if (stage_ != Stage::kRunning) return;
   stage_ = Stage::kEnding;
   if (doorkeeper_) delay_ms += kLauncherFirstMs;
-  ask_.set_in(delay_ms);
-  kill_.set_in(delay_ms + kAskMs);
+  // Where one program is on all nodes, a part of it has ended already, and no handler runs then.
+  bool asks = !shares_program(plan_.preload);
+  if (asks) ask_.set_in(delay_ms);
+  kill_.set_in(delay_ms + (asks ? kAskMs : 0));
   if (running_ == 0) settle();
 }
 

@@ -17,6 +17,7 @@ constexpr std::uint32_t kExchangeErrorMs =
 // For what other hosts know to come in before a failure is named: a death is often seen first by
 // its effect on others.
 constexpr std::uint64_t kHearHostsMs = 25;
+constexpr std::uint32_t kAskMs = 100;             // from SIGTERM of --timeout to the end
 constexpr std::uint64_t kHearAfterAbortMs = 250;  // what made it abort may be on its way still
 constexpr std::uint64_t kHearOutputMs = 50;       // ... and so may be why nobody reads its output
 
@@ -39,11 +40,13 @@ Job::Job(const JobPlan& plan, Loop& loop, JobOutlet& outlet)
       timeout_(
           loop,
           [this] {
+            bool is_one = shares_program(plan_.program.preload);
+            if (is_one) tell_all(command::Signal{SIGTERM});
             end(kExitTimeout,
                 fmt::format(
                     "the job on {} was still running after {} s (--timeout) and is being ended",
                     place_, static_cast<double>(plan_.timeout_ms) / 1000),
-                0);
+                is_one ? kAskMs : 0);
           }),
       grace_(loop,
              [this] {
