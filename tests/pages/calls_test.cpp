@@ -30,7 +30,6 @@ TEST_P(CallsTest, WorkInAJobOfOne) { expect_good(1, "5000"); }
 TEST_P(CallsTest, WorkOneByOneOnAMissingPage) {
   Outcome outcome = expect_good(2, "", MORE_CALLS_PROGRAM);
   EXPECT_EQ(count(outcome.err, "syscall() on shared memory is not served"), 1) << outcome.err;
-  EXPECT_EQ(count(outcome.err, "lio_listio on shared memory is not served"), 1) << outcome.err;
 }
 TEST_P(CallsTest, WorkAsCompilersMakeThemForBuffersOfKnownSize) {
   expect_good(2, "100 10000", FORTIFIED_CALLS_PROGRAM);

@@ -48,13 +48,22 @@ TEST(StateTest, WhatCannotBeDoneOnAllNodesIsRefused) {
     EXPECT_EQ(count(outcome.err, sentence), 1) << sentence << ": " << outcome.err;
 }
 
+TEST(StateTest, TimersAreThoseOfTheProgramAndTheirFunctionsItsThreads) {
+  for (const char* setup : kSetups) expect_good(setup, STATE_TIMERS);
+  for (const char* source : {"uffd-sync", "sigsegv"})
+    expect_good(std::string("-n 2 --placement 1 --fault-source ") + source, STATE_TIMERS);
+}
+
 TEST(StateTest, ThreadsOfTheCLibraryAreRefused) {
-  expect_good("-n 1", STATE_TIMERS);
   Outcome outcome = run_threads("-n 2 --placement 1", std::string(STATE_TIMERS) + " refused");
   EXPECT_EQ(outcome.out, "good\n") << outcome.err;
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(count(outcome.err, "timer_create: the C library would start a thread"), 2)
-      << outcome.err;  // on each node
+  EXPECT_EQ(count(outcome.err, "mq_notify: the C library would start a thread"), 1) << outcome.err;
+}
+
+TEST(StateTest, AsynchronousCallsReachTheMemoryOfAllNodes) {
+  for (const char* setup : kSetups) expect_good(setup, STATE_ASYNC);
+  for (const char* source : {"uffd-sync", "sigsegv"})
+    expect_good(std::string("-n 2 --placement 1 --fault-source ") + source, STATE_ASYNC);
 }
 
 TEST(StateTest, ProcessorTimeIsThatOfAllThreads) {
@@ -129,7 +138,8 @@ class StateHostsTest : public OnHosts {};
 TEST_F(StateHostsTest, TheStateIsOneOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
   for (const std::string& program :
-       {std::string(STATE_PROCESSOR_TIME), std::string(STATE_THREAD_ATTRIBUTES)}) {
+       {std::string(STATE_PROCESSOR_TIME), std::string(STATE_THREAD_ATTRIBUTES),
+        std::string(STATE_TIMERS), std::string(STATE_ASYNC)}) {
     std::string line = std::string(cluster_test::kTerrane) + " threads -H h0,h1 " + program;
     Outcome outcome = run(0, cluster_test::words(line));
     EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;

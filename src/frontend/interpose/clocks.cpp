@@ -110,25 +110,6 @@ int setitimer(__itimer_which_t which, const itimerval* time, itimerval* before) 
   return own_before.done(next<"setitimer">(::setitimer)(which, own.get(), own_before.get()));
 }
 
-int timer_create(clockid_t clock, sigevent* event, timer_t* timer) noexcept {
-  if (terrane::frontend::refuses_thread("timer_create", event)) return -1;
-  InOut<sigevent> own(event);
-  Out<timer_t> own_timer(timer);
-  return own_timer.done(next<"timer_create">(::timer_create)(clock, own.get(), own_timer.get()));
-}
-
-int timer_gettime(timer_t timer, itimerspec* to) noexcept {
-  Out<itimerspec> own(to);
-  return own.done(next<"timer_gettime">(::timer_gettime)(timer, own.get()));
-}
-
-int timer_settime(timer_t timer, int flags, const itimerspec* time, itimerspec* before) noexcept {
-  In<itimerspec> own(time);
-  Out<itimerspec> own_before(before);
-  auto* call = next<"timer_settime">(::timer_settime);
-  return own_before.done(call(timer, flags, own.get(), own_before.get()));
-}
-
 int timerfd_gettime(int fd, itimerspec* to) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::timerfd_gettime, fd, to);
   Out<itimerspec> own(to);

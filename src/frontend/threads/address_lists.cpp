@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "frontend/interpose/notices.h"
 #include "frontend/threads/copies.h"
 
 using terrane::frontend::next;
@@ -135,6 +137,24 @@ int getaddrinfo(const char* name, const char* service, const addrinfo* wanted, a
   *out = shared_list(found.list);
   ::freeaddrinfo(found.list);
   return *out == nullptr ? EAI_MEMORY : 0;
+}
+
+// The C library's own threads would write to pages that they do not reach: the calling thread asks
+// before the call returns, and gai_error, gai_suspend and gai_cancel find that in the requests.
+int getaddrinfo_a(int mode, gaicb* list[], int count, sigevent* event) noexcept {
+  if (Program::get() == nullptr || !is_in_program())
+    return next<"getaddrinfo_a">(::getaddrinfo_a)(mode, list, count, event);
+  if (mode != GAI_WAIT && mode != GAI_NOWAIT) {
+    errno = EINVAL;
+    return EAI_SYSTEM;
+  }
+  for (gaicb* one : std::span(list, static_cast<std::size_t>(std::max(count, 0)))) {
+    if (one == nullptr) continue;
+    one->ar_result = nullptr;
+    one->__return = ::getaddrinfo(one->ar_name, one->ar_service, one->ar_request, &one->ar_result);
+  }
+  if (mode == GAI_NOWAIT && event != nullptr) terrane::frontend::notify(*event);
+  return 0;
 }
 
 int getifaddrs(ifaddrs** out) noexcept {

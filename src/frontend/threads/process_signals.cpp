@@ -121,14 +121,17 @@ bool relay(int signal_number, const siginfo_t& info) {
   return true;
 }
 
+// Those of the kernel and of kill(2) have no value, and other processes cannot send them.
+bool has_value(int code) { return code < 0 && code != SI_TKILL; }
+
 void send_to_process(int signal_number, int code, void* value) {
-  if (code != SI_QUEUE) {
+  if (!has_value(code)) {
     next<"kill">(::kill)(the_process, signal_number);
     return;
   }
   siginfo_t info{};
   info.si_signo = signal_number;
-  info.si_code = SI_QUEUE;
+  info.si_code = code;
   info.si_pid = the_process;
   info.si_uid = ::getuid();
   info.si_value.sival_ptr = value;

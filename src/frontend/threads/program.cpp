@@ -124,6 +124,7 @@ void Program::start() {
   prepare_opening();
   share_files(*program);
   share_use(*program);
+  share_notices(*program);
   if (program->nodes_ > 1) share_output();
   remember_rights();
   begin_cancelling();

@@ -147,6 +147,8 @@ Record* create_server(std::uint32_t node, void* (*function)(void*), void* argume
 void share_files(const Program& program);
 // From now on what the program has used is what all nodes have. Every node.
 void share_use(const Program& program);
+// From now on functions of SIGEV_THREAD run in threads of the program. Every node.
+void share_notices(const Program& program);
 
 // Makes the C library's list of what a child does with its files, for the caller to destroy. False:
 // `from` is such a list itself.
