@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/results.md of the records of benchmarks in docs/results/DATE/*.json, one line for each goal, and its plots.
+"""Makes docs/results.md of the records of benchmarks in docs/results/DATE/*.json, one line for each goal, its plots,
+and the figures of docs/how-fast.md that have a record.
 
 Usage: results.py [--check | --self-test]
 
 ./run bench NAME --json docs/results/DATE/NAME.json writes a record. The newest record that has a goal's row counts. A goal
 that no record has is shown with the figure of docs/results/earlier.json, which were measured before records were kept.
---check: docs/results.md and the plots in docs/images are what the records give.
+--check: docs/results.md, the plots in docs/images and the figures of docs/how-fast.md are what the records give.
 """
 
 import json
@@ -13,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import how_fast
 import plots
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -52,6 +54,11 @@ SECTIONS = [
         ("LU", None, "x threads", "splash", "", r"^lu +\S+ +\S+ +\S+ +\S+ +(\S+)"),
         ("radix sort", None, "x threads", "splash", "", r"^radix +\S+ +\S+ +\S+ +\S+ +(\S+)"),
         ("ocean", None, "x threads", "splash", "", r"^ocean +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("LU by rows", None, "x threads", "splash", "", r"^lu-by-rows +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("Barnes, 32,768 bodies", None, "x threads", "splash", "", r"^barnes +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("water-nsquared", None, "x threads", "splash", "", r"^water-nsquared +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("water-spatial", None, "x threads", "splash", "", r"^water-spatial +\S+ +\S+ +\S+ +\S+ +(\S+)"),
+        ("k-means beside threads", None, "x threads", "threads", r"^(?!.*--points)", r"^2 nodes +\S+ +(\S+)"),
         ("k-means of 10 million points", None, "x MPI", "threads", r"^(?!.*--points)", r"^2 nodes +\S+ +\S+ +(\S+)"),
         ("k-means on two hosts", None, "x MPI", "threads", r"--hosts", r"^2 hosts +\S+ +\S+ +(\S+)"),
         ("Splash-3 programs with the results of threads", -14, "of 14", "", "", ""),
@@ -144,6 +151,12 @@ def newest(goal, all_records):
     return None, None
 
 
+def figures(all_records):
+    """A function that gives the newest figure of a section's goal, or None."""
+    goals = {(section, goal[0]): goal for section, _, goals in SECTIONS for goal in goals}
+    return lambda section, what: newest(goals[section, what], all_records)[1]
+
+
 def target(limit, unit):
     if limit is None:
         return ""
@@ -231,6 +244,11 @@ def self_test():
     for row in wanted:
         if row not in text:
             sys.exit(f"self-test: not in the page: {row}\n{text}")
+    rows = "\n".join(f"| | {example} | 1 | 1 (2) | 1 | |" for example in dict.fromkeys(row[0] for row in how_fast.FIGURES))
+    fast = how_fast.updated(rows, lambda section, goal: 0.8)
+    for row in ("| | Jacobi, 1024 x 1024 | 1 | 0.80 (2) | 0.80 | |", "| | video, HD | 0.80 | 1.25 (2) | 1 | |"):
+        if row not in fast:
+            sys.exit(f"self-test: not in the page: {row}\n{fast}")
     print("results: nothing found")
 
 
@@ -238,7 +256,8 @@ def main(arguments):
     if arguments == ["--self-test"]:
         return self_test()
     folder = (ROOT / PAGE).parent / "results"
-    made = {PAGE: page(folder)} | {IMAGES / name: text for name, text in plots.plots(records(folder)).items()}
+    fast = how_fast.updated((ROOT / how_fast.PAGE).read_text(encoding="utf-8"), figures(records(folder)))
+    made = {PAGE: page(folder), pathlib.Path(how_fast.PAGE): fast} | {IMAGES / name: text for name, text in plots.plots(records(folder)).items()}
     if arguments == ["--check"]:
         for path, text in made.items():
             if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text:
