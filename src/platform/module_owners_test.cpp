@@ -42,6 +42,25 @@ TEST(ModuleOwnersTest, WhatBothUseStaysPrivate) {
             (std::vector{kProgram, kBoth, kTerrane}));
 }
 
+TEST(ModuleOwnersTest, ALibraryWithoutDataOfItsOwnKeepsNothing) {
+  Module made = module("libz.so.1", {});
+  made.state_bytes = 24;  // the words of compilers
+  EXPECT_TRUE(keeps_nothing(made));
+  made.state_bytes = 2200;
+  EXPECT_FALSE(keeps_nothing(made));
+}
+
+TEST(ModuleOwnersTest, TheDataOfALoadedLibraryAreCounted) {
+  for (const Module& one : loaded_modules()) {
+    if (one.name.starts_with("libc.")) {
+      EXPECT_FALSE(keeps_nothing(one)) << one.state_bytes;
+    }
+    if (one.name.starts_with("libm.")) {
+      EXPECT_TRUE(keeps_nothing(one)) << one.state_bytes;
+    }
+  }
+}
+
 TEST(ModuleOwnersTest, LibrariesThatTheProgramOpensOrItsUserPreloadsAreItsOwn) {
   EXPECT_EQ(owners_of({module("", {"libterrane_shmem.so.0"}), module("plugin.so", {"libpart.so"}),
                        module("libpart.so", {}), module("libterrane_shmem.so.0", {"libown.so"}),

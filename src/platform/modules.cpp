@@ -85,12 +85,48 @@ std::vector<CodePages> code_of(const dl_phdr_info& info) {
   return all;
 }
 
-// What a module's dynamic section says of names: its own, and those of the libraries that it needs.
-void read_names(const dl_phdr_info& info, Module& module) {
+// The bytes of the data that a program may write, page or not.
+std::size_t data_of(const dl_phdr_info& info) {
+  std::uintptr_t relro_begin = 0, relro_end = 0;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type == PT_GNU_RELRO)
+      relro_begin = header.p_vaddr, relro_end = header.p_vaddr + header.p_memsz;
+  }
+  std::size_t bytes = 0;
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    std::uintptr_t begin = header.p_vaddr, end = begin + header.p_memsz;
+    bytes += end - begin;
+    std::uintptr_t both_begin = std::max(begin, relro_begin), both_end = std::min(end, relro_end);
+    if (both_begin < both_end) bytes -= both_end - both_begin;
+  }
+  return bytes;
+}
+
+// The loader's table of functions that are bound at their first call: three words, and one for each
+// relocation of them. It is read-only where all are bound at the start.
+std::size_t table_of_functions(const ElfW(Dyn) * entries) {
+  std::size_t bytes = 0;
+  for (const ElfW(Dyn)* one = entries; one != nullptr && one->d_tag != DT_NULL; ++one) {
+    if (one->d_tag == DT_FLAGS && (one->d_un.d_val & DF_BIND_NOW) != 0) return 0;
+    if (one->d_tag == DT_FLAGS_1 && (one->d_un.d_val & DF_1_NOW) != 0) return 0;
+    if (one->d_tag == DT_PLTRELSZ)
+      bytes = (3 + one->d_un.d_val / sizeof(ElfW(Rela))) * sizeof(void*);
+  }
+  return bytes;
+}
+
+// What a module's dynamic section says of names: its own, and those of the libraries that it needs;
+// and of the size of its data.
+void read_dynamic_section(const dl_phdr_info& info, Module& module) {
   const ElfW(Dyn)* entries = nullptr;
   for (int i = 0; i < info.dlpi_phnum; ++i)
     if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
       entries = reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
+  std::size_t table = table_of_functions(entries), data = data_of(info);
+  module.state_bytes = data > table ? data - table : 0;
   std::uintptr_t names = 0;
   for (const ElfW(Dyn)* one = entries; one != nullptr && one->d_tag != DT_NULL; ++one)
     if (one->d_tag == DT_STRTAB) names = one->d_un.d_ptr;
@@ -121,12 +157,18 @@ std::vector<Module> loaded_modules() {
                            info->dlpi_addr,
                            code_of(*info),
                            {},
-                           {}});
-        read_names(*info, modules.back());
+                           {},
+                           0});
+        read_dynamic_section(*info, modules.back());
         return 0;
       },
       &all);
   return all;
+}
+
+bool keeps_nothing(const Module& module) {
+  constexpr std::size_t kOfCompilers = 64;
+  return module.state_bytes <= kOfCompilers;
 }
 
 std::uint64_t modules_ever_loaded() {

@@ -31,7 +31,13 @@ struct Module {
   std::vector<CodePages> code;
   std::string soname;               // by which others need it (DT_SONAME); empty: its file's name
   std::vector<std::string> needed;  // DT_NEEDED
+  // What it can write of its data after relocation, without the loader's table of functions.
+  std::size_t state_bytes = 0;
 };
+
+// Whether a module keeps nothing between calls: it has no data of its own to keep it in, but for
+// the words that compilers put into every library.
+bool keeps_nothing(const Module& module);
 
 // All that are loaded now, in the loader's order: the program first.
 std::vector<Module> loaded_modules();

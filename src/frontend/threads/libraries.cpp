@@ -37,9 +37,12 @@ Libraries Libraries::now(const Libraries* before) {
   for (std::size_t i = 0; i < found.modules.size(); ++i) {
     const platform::Module& module = found.modules[i];
     bool is_own = found.owners[i] == ModuleOwner::kProgram;
-    bool allocates =
-        is_own || std::any_of(std::begin(kAllocating), std::end(kAllocating),
-                              [&](auto name) { return module.name.starts_with(name); });
+    // A library that keeps nothing is good for both: the program's calls give the program memory.
+    bool serves_both = !platform::is_language_library(module.name) &&
+                       !module.name.starts_with("libterrane") && platform::keeps_nothing(module);
+    bool allocates = is_own || serves_both ||
+                     std::any_of(std::begin(kAllocating), std::end(kAllocating),
+                                 [&](auto name) { return module.name.starts_with(name); });
     if (is_own) found.own.insert(found.own.end(), module.code.begin(), module.code.end());
     if (allocates)
       found.allocating.insert(found.allocating.end(), module.code.begin(), module.code.end());
@@ -65,7 +68,8 @@ platform::ModuleOwner Libraries::owner_at(std::uintptr_t address) const {
 std::string Libraries::used_by_both() const {
   std::string names;
   for (std::size_t i = 0; i < modules.size(); ++i)
-    if (owners[i] == ModuleOwner::kBoth) names += (names.empty() ? "" : " ") + modules[i].name;
+    if (owners[i] == ModuleOwner::kBoth && !platform::keeps_nothing(modules[i]))
+      names += (names.empty() ? "" : " ") + modules[i].name;
   return names;
 }
 

@@ -187,7 +187,8 @@ void warn_of_private(const Libraries& found) {
       bool needs = std::any_of(module.needed.begin(), module.needed.end(), [&](const auto& name) {
         return name == other.soname || name == other.name;
       });
-      if (needs && known.owners[i] == platform::ModuleOwner::kTerrane)
+      if (needs && known.owners[i] == platform::ModuleOwner::kTerrane &&
+          !platform::keeps_nothing(other))
         base::log("{}: used by {}, and by Terrane; each node has its own data there", other.name,
                   module.name);
     }

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,15 @@ Result<> make_namespaces() {
   return {};
 }
 
+// Processes by the numbers that they have here: `ip` of iproute2 6.15 finds the namespace of a
+// process there, and not by the kernel's own look-up.
+Result<> mount_processes() {
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0 ||
+      ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) < 0)
+    return errno_error("/proc of the test hosts cannot be mounted");
+  return {};
+}
+
 void leave_standard_descriptors() {
   UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int i = 0; i < 3; ++i) ::dup2(nothing.get(), i);
@@ -83,7 +93,8 @@ int Switch::run_in_namespaces(const HostOptions& options, UniqueFd control) {
 int Switch::run() {
   ::prctl(PR_SET_NAME, "test-switch");
   leave_standard_descriptors();
-  if (auto made = make_hosts(); !made) {
+  auto mounted = mount_processes();
+  if (auto made = mounted ? make_hosts() : mounted; !made) {
     send_text(control_.get(), made.error().message);
     return 1;
   }
