@@ -33,8 +33,9 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for, and where their search
 // begins. SettleUnconfirmed: a flush follows a home to another host, where the home's bytes have
-// not arrived yet. TrackSaysHere: a home moves away while a release begins to track it.
-// MissKeepsVersion: a copy is missed between a push and the next push.
+// not arrived yet. ReadOnce: a home moves while a node copies a block. TrackSaysHere: a home moves
+// away while a release begins to track it. MissKeepsVersion: a copy is missed between a push and
+// the next push.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -43,6 +44,7 @@ struct Start {
   Mix racy = Mix::kNever;
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 123'000, Mix::kMix, Mix::kMix},
+                             {"ReadOnce", 0, 19'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 610'000, Mix::kMix, Mix::kNever},
                              {"MissKeepsVersion", 0, 25'000, Mix::kMix, Mix::kMix}};
 

@@ -26,23 +26,18 @@ class Fetches {
   // Fetches the blocks of a miss. The predictor may subscribe to the first ones at once, which
   // saves the request at the next barrier exit.
   Task<Fetched> fetch_missed(Strand& s, BlockRange run, NodeId home);
-  // Asks the home by a message. The home does the same steps in the same order as this node would
-  // do in the home's memory. If no block came, the result's `home` is the node to ask, perhaps the
-  // same one.
-  Task<Fetched> fetch_by_message(Strand& s, BlockRange run, NodeId home, bool stages,
-                                 FetchWish wish);
+  // One look at a home: reads its memory or, if that is out of reach, asks it by a message. If no
+  // block came, the result's `home` is the node to ask, perhaps the same one.
+  Task<Fetched> ask(Strand& s, BlockRange run, NodeId home, bool stages, FetchWish wish);
   // The copies are complete, and other threads may see them: those that the home tracks are no
   // longer leases. tracked: a bit for each.
   void settle_leases(BlockRange run, std::uint64_t tracked);
 
  private:
-  Task<std::uint64_t> copy_some(Strand& s, BlockRange run, Fetched& got, std::uint32_t word,
-                                std::uint32_t must, bool stages);
-  Task<> want(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word, bool stages);
-
   NodeState& node_;
   HomeWords& homes_;
   Subscriptions& subscriptions_;
+  AtHome at_home_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

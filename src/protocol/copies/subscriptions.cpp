@@ -1,7 +1,6 @@
 #include "protocol/copies/subscriptions.h"
 
 #include "protocol/node/notices.h"
-#include "protocol/serve/served.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

@@ -1,7 +1,5 @@
 #include "protocol/hlrc/atomics.h"
 
-#include "protocol/serve/served.h"
-
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
@@ -95,54 +93,35 @@ Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, cons
 
 // Result: the word before the operation; 0 if the block's region is being freed.
 Task<std::uint64_t> Atomics::atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op) {
+  using enum AtomicAnswer::What;
   NodeId first = node_.entries[block].home();
   NodeId home = first;
   NodeId via = kNoNode;
   for (;;) {
-    bool counted = node_.config.migrate && node_.reaches(home);
-    if (counted && via != kNoNode) {
-      std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
-      if (word & kComing || !(word & (kHere | kMoved))) {
-        mark(Mark::kAtomicAsksAgain);
-        co_await s.yield();
-        home = first;
-        via = kNoNode;
-        continue;
-      }
-      via = kNoNode;
-    }
-    if (counted) {
-      co_await s.perform(CountFlush{true});
-      home = co_await homes_.settle(s, block, home, via);
-      if (home == kNoNode) {
-        co_await s.perform(CountFlush{false});
-        co_return 0;
-      }
-    }
     bool reached = node_.reaches(home);
-    std::uint64_t before = 0;
+    AtomicAnswer answer;
     if (reached) {
-      mark(Mark::kAtomicElsewhere);
-      before = co_await s.perform(PerformAtomic{home, BlockId{block}, op});
+      answer = co_await at_home_.atomic(s, home, block, op, node_.config.self, via != kNoNode);
+    } else {
+      answer = co_await s.perform(AskAtomic{home, BlockId{block}, op, via});
     }
-    if (counted) co_await s.perform(CountFlush{false});
-    if (reached) co_return before;
-    AtomicAnswer answer = co_await s.perform(AskAtomic{home, BlockId{block}, op, via});
-    if (answer.what == AtomicAnswer::What::kDone) {
-      mark(Mark::kAtomicByMessage);
+    if (answer.what == kDone) {
+      mark(reached ? Mark::kAtomicElsewhere : Mark::kAtomicByMessage);
       if (node_.entries[block].home() != home) node_.entries[block].set_home(home);
       co_return answer.before;
     }
-    if (answer.what == AtomicAnswer::What::kNotYet) {
-      mark(Mark::kAtomicAsksAgain);
-      co_await s.yield();
-      home = first;
-      via = kNoNode;
-    } else {
+    if (answer.what == kElsewhere) {
       mark(Mark::kAtomicFollowsHome);
       via = home;
       home = answer.ask;
+      continue;
     }
+    mark(Mark::kAtomicAsksAgain);
+    bool freed = co_await homes_.is_freed(s, block);
+    if (freed) co_return 0;
+    co_await s.yield();
+    home = first;
+    via = kNoNode;
   }
 }
 

@@ -47,6 +47,7 @@ class Atomics {
   TrackedHomes& tracked_homes_;
   Flushes& flushes_;
   Faults& faults_;
+  AtHome at_home_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "protocol/hlrc/misses.h"
-#include "protocol/serve/served.h"
 
 // Pipelined requests of a miss: several at once, so that the home makes one answer while the one
 // before it travels, and another is entered here.
@@ -80,8 +79,8 @@ Task<> Misses::finish_pipeline(Strand& s, Pipeline& pipeline) {
   std::uint64_t reached = pipeline.miss_end;
   for (std::uint32_t i = 0; i < pipeline.count; ++i) {
     BlockRange run = pipeline.runs[i];
-    Fetched got = co_await fetches_.fetch_by_message(s, run, pipeline.home, false,
-                                                     {.may_take = homes_.may_take()});
+    Fetched got =
+        co_await fetches_.ask(s, run, pipeline.home, false, {.may_take = homes_.may_take()});
     if (got.count < run.count) mark(Mark::kPipelineComesShort);
     if (!mutant(Mutant::kPipelineKeepsShort)) {
       co_await leave_out(s, {run.first + got.count, run.count - got.count});

@@ -68,15 +68,6 @@ Task<bool> HomeWords::is_freed(Strand& s, std::uint64_t block) {
   co_return extent == 0;
 }
 
-Task<std::uint64_t> HomeWords::moved_together(Strand& s, BlockRange run, NodeId home, NodeId next) {
-  std::uint64_t count = 1;
-  for (; count < run.count; ++count) {
-    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{run.first + count}});
-    if (!moved_to(word, next)) break;
-  }
-  co_return count;
-}
-
 Task<OfferedHome> HomeWords::still_here(Strand& s, std::uint64_t block) {
   while (true) {
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
@@ -103,28 +94,24 @@ Task<bool> HomeWords::end_offer(Strand& s, std::uint64_t block) {
 }
 
 Task<NodeId> HomeWords::settle(Strand& s, std::uint64_t block, NodeId home, NodeId& via) {
+  using enum HomeAnswer::What;
   NodeId first = home;
   while (node_.reaches(home)) {
-    std::uint32_t word = co_await s.perform(LoadWord{home, BlockId{block}});
-    bool here = !(word & kComing) && (via == kNoNode || word & (kHere | kMoved));
-    if (!here) {
-      mark(Mark::kFlushWaitsForMove);
-      bool freed = co_await is_freed(s, block);
-      if (freed) co_return kNoNode;
-      co_await s.yield();
-      home = first;
-      via = kNoNode;
-    } else if (word & kMoved && !mutant(Mutant::kFlushFormerHome)) {
+    HomeAnswer answer =
+        co_await at_home_.may_store(s, home, block, node_.config.self, via != kNoNode);
+    if (answer.what == kUsable) break;
+    if (answer.what == kElsewhere) {
       mark(Mark::kFlushFollowsHome);
       via = home;
-      home = home_in(word);
-    } else if (word & kOffered && home_in(word) != node_.config.self &&
-               !mutant(Mutant::kFlushKeepsOffer)) {
-      mark(Mark::kFlushEndsOffer);
-      co_await swap_word(s, home, block, word, word & kStays);
-    } else {
-      break;
+      home = answer.ask;
+      continue;
     }
+    mark(Mark::kFlushWaitsForMove);
+    bool freed = co_await is_freed(s, block);
+    if (freed) co_return kNoNode;
+    co_await s.yield();
+    home = first;
+    via = kNoNode;
   }
   // A home that cannot be reached may not have its bytes yet, and this node cannot see that. So the
   // entry still names the former home: the next request, too, goes by its word and names it
@@ -186,16 +173,8 @@ Task<> HomeWords::store_word(Strand& s, std::uint64_t block, std::uint32_t bits)
   co_await s.perform(StoreWord{BlockId{block}, (word & kTimes) | bits});
 }
 
-Task<bool> HomeWords::stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {
-  if (!node_.config.migrate || mutant(Mutant::kReadOnce)) co_return true;
-  std::uint32_t now = co_await s.perform(LoadWord{home, BlockId{block}});
-  bool same = !(now & kMoved) && (now & kTimes) == (word & kTimes);
-  if (!same) mark(Mark::kFaultReadsAgain);
-  co_return same;
-}
-
 bool HomeWords::is_armed_for_us(std::uint32_t word) const {
-  return may_take() && (word & kOffered) && (word & kArmed) && home_in(word) == node_.config.self;
+  return is_armed_for(word, node_.config.self) && may_take();
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

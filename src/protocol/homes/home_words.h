@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/node/node_state.h"
+#include "protocol/serve/at_home.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -34,8 +35,6 @@ class HomeWords {
   // barrier exit. This thread may be one of these, while it waits for a word that no node will
   // store. The block's bytes do not matter any more.
   Task<bool> is_freed(Strand& s, std::uint64_t block);
-  // How many of the first blocks of the run are all at `next` now, as their words at `home` say.
-  Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home, NodeId next);
   // For a thread of the home that needs the block, whose lock is held: ends an offer of it.
   Task<OfferedHome> still_here(Strand& s, std::uint64_t block);
   // Ends an offer of the block, whose lock is held. Result: whether there was one that could be
@@ -64,9 +63,6 @@ class HomeWords {
   Task<bool> take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
   // Stores this node's own word of a home that is not on offer.
   Task<> store_word(Strand& s, std::uint64_t block, std::uint32_t bits);
-  // Whether the home has not moved since its word was loaded. If it has, a copy made since then is
-  // void: the memory of a former home may hold anything.
-  Task<bool> stayed(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word);
   // Whether the word offers the home to this node, which may take it now.
   bool is_armed_for_us(std::uint32_t word) const;
   // Whether this node has looked up a block of a region with eager releases.
@@ -82,6 +78,7 @@ class HomeWords {
   Task<> enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed, std::uint64_t neighbour);
 
   NodeState& node_;
+  AtHome at_home_;
   std::atomic<bool> eager_seen_{false};  // a block of a region with eager releases
 };
 

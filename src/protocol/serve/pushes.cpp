@@ -2,10 +2,18 @@
 // grant; and pushes of other nodes that it passes on.
 #include <algorithm>
 
+#include "protocol/serve/readers.h"
 #include "protocol/serve/server.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
+
+Task<FetchResult> Server::read_for(Strand& s, BlockRange run, std::span<const NodeId> readers,
+                                   std::byte* out) {
+  SubscribedNodes subscribed(config_.self, config_.entries, readers,
+                             SendCopy(run.first, config_.block_bytes, out));
+  co_return co_await at_home_.read(s, run, config_.self, false, subscribed);
+}
 
 // The lock of sent_, for the threads that push and the one that serves messages. None of them stops
 // at a step while it holds the lock.
@@ -21,7 +29,7 @@ Task<> Server::release_sent(Strand& s) {
 
 Task<> Server::grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std::byte>& grant) {
   std::byte* page = co_await s.perform(SendBuffer{1});
-  Collected got = co_await collect(s, {block, 1}, {.nodes = {&to, 1}}, page);
+  FetchResult got = co_await read_for(s, {block, 1}, {&to, 1}, page);
   bool subscribed = static_cast<wire::Kind>(grant[0]) == wire::Kind::kBarrierArrive;
   SentPushes::Sent sent{};
   if (subscribed && got.count > 0) {
@@ -41,7 +49,7 @@ Task<> Server::grant(Strand& s, NodeId to, std::uint64_t block, std::vector<std:
 Task<> Server::push(Strand& s, BlockRange run, std::span<const NodeId> readers,
                     std::uint32_t number, bool whole) {
   std::byte* pages = co_await s.perform(SendBuffer{run.count});
-  Collected got = co_await collect(s, run, {.nodes = readers}, pages);
+  FetchResult got = co_await read_for(s, run, readers, pages);
   PushPart part{.head = {.blocks = static_cast<std::uint8_t>(run.count),
                          .gone = got.count < run.count,
                          .number = number,

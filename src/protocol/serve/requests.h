@@ -55,6 +55,14 @@ inline AtomicOp operation_of(const wire::AtomicRequest& request) {
   return {static_cast<AtomicKind>(request.operation), request.size, request.offset, request.operand,
           request.expected};
 }
+inline wire::AtomicReply reply_of(const AtomicAnswer& answer, const wire::AtomicRequest& request) {
+  using enum AtomicAnswer::What;
+  return {.done = answer.what == kDone,
+          .waiter = request.waiter,
+          .block = request.block,
+          .before = answer.before,
+          .ask = answer.what == kElsewhere ? answer.ask.value : kNoNode.value};
+}
 inline AtomicAnswer result_of(const wire::AtomicReply& answer) {
   using enum AtomicAnswer::What;
   if (answer.done != 0) return {.what = kDone, .before = answer.before};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "protocol/serve/readers.h"
 #include "protocol/serve/requests.h"
 #include "protocol/steps/found_region.h"
 
@@ -57,9 +58,8 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
   BlockRange run{request.block, request.blocks};
   std::byte* pages = co_await s.perform(SendBuffer{run.count});
   FetchWish wish = wish_of(request.how);
-  Readers readers{
-      .nodes = {&reader, 1}, .asked = true, .follows = wish.follows, .may_take = wish.may_take};
-  Collected got = co_await collect(s, run, readers, pages);
+  Requester requester(config_.self, reader, wish.may_take, run.first, config_.block_bytes, pages);
+  FetchResult got = co_await at_home_.read(s, run, config_.self, wish.follows, requester);
   BlockRange came{run.first, got.count};
   wire::PageData answer{.blocks = static_cast<std::uint8_t>(got.count),
                         .own = static_cast<std::uint8_t>(got.own),
@@ -68,7 +68,10 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
                         .tracked = got.tracked};
   if (got.count == 0) {
     answer.subscribed = got.ask.value;
-    answer.same_owner = static_cast<std::uint8_t>(co_await moved_together(s, run, got.ask));
+    answer.same_owner = 1;
+    if (got.ask != config_.self)
+      answer.same_owner = static_cast<std::uint8_t>(
+          co_await at_home_.moved_together(s, run, config_.self, got.ask));
   } else {
     co_await hold_sent(s);
     sent_.forget(came);
@@ -82,71 +85,6 @@ Task<bool> Server::fetch(Strand& s, NodeId reader, Bytes message) {
   co_await s.perform(SendMessage{
       .to = reader, .head = bytes_of(answer), .tail = {pages, got.count * config_.block_bytes}});
   co_return true;
-}
-
-// Copies the first blocks' bytes to `out`, as long as their words allow it and have the same
-// answer.
-Task<Server::Collected> Server::collect(Strand& s, BlockRange run, Readers readers,
-                                        std::byte* out) {
-  Collected got{.ask = config_.self};
-  while (got.count < run.count) {
-    std::uint64_t block = run.first + got.count;
-    std::byte* to = out + got.count * config_.block_bytes;
-    if (!co_await collect_block(s, block, readers, to, got)) break;
-  }
-  co_return got;
-}
-
-// Does the same as a reader that reaches this node's memory, in the same order: load the word, set
-// "wanted", copy the bytes, load the word again. False: the block is not here, or its answer
-// differs from that for the blocks before.
-Task<bool> Server::collect_block(Strand& s, std::uint64_t block, const Readers& readers,
-                                 std::byte* out, Collected& got) {
-  using enum FetchAnswer::What;
-  ReadBlock copy{.block = BlockId{block}, .to = out};
-  for (;;) {
-    if (mutant(Mutant::kFetchCopiesFirst)) co_await s.perform(copy);
-    std::uint32_t word = co_await load_word(s, block);
-    FetchAnswer answer =
-        readers.asked ? answer_fetch(word, readers.nodes[0], readers.follows, readers.may_take)
-                      : answer_push(word, readers.nodes);
-    // A subscription outlives its region. The word of a freed block looks like that of a home.
-    bool freed = !readers.asked && !may_be_home(block);
-    if (freed && !mutant(Mutant::kPushesFreed)) co_return false;
-    bool own = answer.what == kOwn;
-    if (answer.what == kElsewhere) got.ask = answer.home;
-    if (answer.what == kElsewhere || answer.what == kNotYet) co_return false;
-    if (got.count > 0 && own != got.own) co_return false;
-    bool counted = own && !mutant(Mutant::kServeUncounted);
-    if (counted) co_await s.perform(CountGiving{true});
-    if (own) {
-      bool swapped = co_await s.perform(SwapWord{config_.self, BlockId{block}, word, answer.word});
-      if (!swapped && !mutant(Mutant::kServeUnswapped)) {
-        if (counted) co_await s.perform(CountGiving{false});
-        continue;
-      }
-    }
-    bool tracked = word & kTracked;
-    if (!tracked) co_await s.perform(SetWanted{config_.self, BlockId{block}});
-    if (!mutant(Mutant::kFetchCopiesFirst)) co_await s.perform(copy);
-    if (counted) co_await s.perform(CountGiving{false});
-    if (!own && !stayed_here(word, co_await load_word(s, block))) continue;
-    got.own = own;
-    if (tracked) got.tracked |= 1u << got.count;
-    ++got.count;
-    co_return true;
-  }
-}
-
-// How many of the blocks have moved to `home`. The first one has, or is just moving here.
-Task<std::uint64_t> Server::moved_together(Strand& s, BlockRange run, NodeId home) {
-  std::uint64_t count = 1;
-  while (count < run.count && home != config_.self) {
-    std::uint32_t word = co_await load_word(s, run.first + count);
-    if (!moved_to(word, home)) break;
-    ++count;
-  }
-  co_return count;
 }
 
 Task<bool> Server::own(Strand& s, NodeId from, Bytes message) {
@@ -207,61 +145,43 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
 }
 
 // Stores the difference of one block here or, if the block has moved, sends it on in another
-// message.
+// message. If the block is just moving here, the difference goes back to where it was sent on.
 Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block,
                          Bytes diff) {
-  using enum FlushAnswer::What;
-  BlockId id{block.block};
-  for (;;) {
-    std::uint32_t word = co_await load_word(s, block.block);
-    FlushAnswer answer = answer_flush(word, NodeId{flush.origin}, NodeId{block.via});
-    bool here = answer.what == kApply || answer.what == kEndOffer;
-    if (here && flush.origin == config_.self.value) co_return false;  // it would not have sent it
-    if (answer.what == kApply) co_return co_await s.perform(ApplyDiff{id, diff});
-    if (answer.what == kEndOffer) {
-      co_await s.perform(SwapWord{config_.self, id, word, answer.word});
-      continue;
-    }
-    struct {
-      wire::Flush flush;
-      wire::FlushedBlock block;
-    } head{flush, block};
-    head.flush.was_passed = 1;
-    head.flush.passed = 0;
-    head.block.via = answer.what == kPassOn ? config_.self.value : kNoNode.value;
-    co_await s.perform(SendMessage{.to = answer.home, .head = bytes_of(head), .tail = diff});
-    ++flush.passed;
-    co_return true;
+  using enum HomeAnswer::What;
+  NodeId via{block.via};
+  HomeAnswer answer = co_await at_home_.may_store(s, config_.self, block.block,
+                                                  NodeId{flush.origin}, via != kNoNode);
+  bool back = answer.what == kNotYet && via != kNoNode;
+  if (answer.what != kElsewhere && !back) {
+    if (flush.origin == config_.self.value) co_return false;  // it would not have sent it
+    co_return co_await s.perform(ApplyDiff{BlockId{block.block}, diff});
   }
+  mark(back ? Mark::kServesSendBack : Mark::kServesPassOn);
+  struct {
+    wire::Flush flush;
+    wire::FlushedBlock block;
+  } head{flush, block};
+  head.flush.was_passed = 1;
+  head.flush.passed = 0;
+  head.block.via = back ? kNoNode.value : config_.self.value;
+  co_await s.perform(
+      SendMessage{.to = back ? via : answer.ask, .head = bytes_of(head), .tail = diff});
+  ++flush.passed;
+  co_return true;
 }
 
-// As apply(), but if the block has moved, the requester asks the other node itself.
+// If the block has moved, the requester asks the other node itself.
 Task<bool> Server::atomic(Strand& s, NodeId from, Bytes message) {
-  using enum FlushAnswer::What;
   wire::AtomicRequest request;
   if (!wire::take(message, request) || !message.empty() || request.block >= config_.blocks ||
       (request.via >= config_.nodes && request.via != kNoNode.value))
     co_return false;
   AtomicOp op = operation_of(request);
   if (!is_valid(op, config_.block_bytes)) co_return false;
-  BlockId id{request.block};
-  wire::AtomicReply reply{.waiter = request.waiter, .block = request.block, .ask = kNoNode.value};
-  bool counted = !mutant(Mutant::kAtomicUncounted);
-  if (counted) co_await s.perform(CountFlush{true});
-  for (bool over = false; !over;) {
-    std::uint32_t word = co_await load_word(s, request.block);
-    FlushAnswer answer = answer_flush(word, from, NodeId{request.via});
-    over = answer.what != kEndOffer;
-    if (answer.what == kApply) {
-      reply.before = co_await s.perform(PerformAtomic{config_.self, id, op});
-      reply.done = 1;
-    } else if (answer.what == kPassOn) {
-      reply.ask = answer.home.value;
-    } else if (answer.what == kEndOffer) {
-      co_await s.perform(SwapWord{config_.self, id, word, answer.word});
-    }
-  }
-  if (counted) co_await s.perform(CountFlush{false});
+  bool follows = NodeId{request.via} != kNoNode;
+  AtomicAnswer done = co_await at_home_.atomic(s, config_.self, request.block, op, from, follows);
+  wire::AtomicReply reply = reply_of(done, request);
   co_await s.perform(SendMessage{from, bytes_of(reply)});
   co_return true;
 }

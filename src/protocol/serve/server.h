@@ -8,7 +8,7 @@
 #include "protocol/push/push_tree.h"
 #include "protocol/push/sent_pushes.h"
 #include "protocol/push/subscribers.h"
-#include "protocol/serve/served.h"
+#include "protocol/serve/at_home.h"
 #include "protocol/steps/block_table.h"
 #include "protocol/steps/strand.h"
 
@@ -33,7 +33,7 @@ struct ServerConfig {
 // threads of this node hold a lock. Owns what the node knows of the blocks that it pushed.
 class Server {
  public:
-  static constexpr std::uint32_t kMaxRun = 16;
+  static constexpr std::uint32_t kMaxRun = AtHome::kMaxRun;
 
   Server(const ServerConfig& config, Subscribers& subscribers)
       : config_(config),
@@ -56,21 +56,6 @@ class Server {
               bool whole);
 
  private:
-  // The readers for which blocks are collected: one that asks, or several that have subscribed.
-  struct Readers {
-    std::span<const NodeId> nodes;
-    bool asked = false;
-    bool follows = false;
-    bool may_take = false;
-  };
-  // The first blocks of a run that are here; if none, the node to ask.
-  struct Collected {
-    std::uint64_t count = 0;
-    std::uint32_t tracked = 0;  // a bit for each that is tracked
-    bool own = false;           // the reader is their home from now on
-    NodeId ask;
-  };
-
   bool in_space(std::uint64_t block, std::uint32_t blocks) const;
   Task<bool> fetch(Strand& s, NodeId reader, Bytes message);
   Task<bool> flush(Strand& s, NodeId from, Bytes message);
@@ -79,25 +64,18 @@ class Server {
   Task<bool> end_subscription(Strand& s, NodeId from, Bytes message);
   Task<bool> take_push(Strand& s, NodeId from, Bytes message);
 
-  Task<Collected> collect(Strand& s, BlockRange run, Readers readers, std::byte* out);
-  Task<bool> collect_block(Strand& s, std::uint64_t block, const Readers& readers, std::byte* out,
-                           Collected& got);
-  Task<std::uint64_t> moved_together(Strand& s, BlockRange run, NodeId home);
+  Task<FetchResult> read_for(Strand& s, BlockRange run, std::span<const NodeId> readers,
+                             std::byte* out);
   Task<bool> apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block, Bytes diff);
   bool is_sound(const wire::FlushedBlock& block, std::size_t left) const;
   bool is_sound(const PushPart& part) const;
   Task<> spread(Strand& s, const PushPart& part);
   Task<> hold_sent(Strand& s);
   Task<> release_sent(Strand& s);
-  bool may_be_home(std::uint64_t block) const {
-    return config_.entries == nullptr || config_.entries[block].may_be_home(config_.self);
-  }
-  auto load_word(Strand& s, std::uint64_t block) const {
-    return s.perform(LoadWord{.node = config_.self, .block = BlockId{block}});
-  }
 
   ServerConfig config_;
   Subscribers& subscribers_;
+  AtHome at_home_;
   std::atomic<std::uint32_t> sent_held_{0};  // guards sent_: 0 free, 1 held, 2 held and waited for
   SentPushes sent_;
 };

@@ -278,7 +278,7 @@ struct Send {
   std::uint32_t wanted = 0;
 };  // `size` bytes at `offset` of Effects::bytes. with: the host appends the bytes of these blocks
     // of ours. wanted: that many block numbers (8 bytes each) follow the message in Effects::bytes;
-    // for each such block that may be sent now as to a subscriber (served.h: answer_push) the host
+    // for each such block that may be sent now as to a subscriber (serve/pushes.cpp) the host
     // appends a wire::GrantedBlock
 struct Resume {
   WaiterId waiter;

@@ -31,8 +31,6 @@ enum class Mark : std::uint8_t {
   kFaultFetchesLease,             // memory in reach: the copy is a lease
   kFaultFetchesTrackedByMessage,  // home out of reach: the copy relies on notices
   kFaultFetchesLeaseByMessage,    // home out of reach: the copy is a lease
-  kFaultSentElsewhere,            // a home answers with the node to ask
-  kFaultAsksAgain,                // a home answers that the block is just coming
   kFaultTakesHomeByMessage,       // a fetch takes an offered home
   kFaultFindsWantedSet,           // another reader has set "wanted" already
   kFaultReadsUnclaimed,           // a read of a block that has no owner
@@ -60,7 +58,7 @@ enum class Mark : std::uint8_t {
   kFlushAwaited,              // a thread waits for the differences that it posted
   kFlushFollowsHome,
   kFlushWaitsForMove,
-  kFlushEndsOffer,
+  kStoreEndsOffer,     // a difference or an atomic operation of a third node does
   kReleaseLooksFirst,  // one look finds which of many runs were written
   kReleaseFlushesDiff,
   kReleaseFindsNothingChanged,
@@ -195,12 +193,9 @@ enum class Mark : std::uint8_t {
   kRegionFreedTwice,
   kDropHome,               // a drop of a freed home
   kDropCached,             // a drop of a freed copy
-  kServesElsewhere,        // a former home names the new one
-  kServesNotYet,           // the block is just coming
   kServesOwn,              // a fetch takes an armed offer
   kServesPassOn,           // a former home passes a difference on
   kServesSendBack,         // a difference came before the block: it goes back
-  kServesEndOffer,         // a difference of a third node ends an offer
   kServesNoPush,           // a block that has moved, or may be taken, is not pushed
   kReleaseExpires,         // an eager release sends an expiry
   kReleaseWaitsForExpiry,  // an eager release waits for other expiries of its node
@@ -308,8 +303,8 @@ enum class Mutant : std::uint8_t {
   kOfferMapped,           // rule 9: a home offers a block that its own threads still see
   kOfferForgetsWrites,    // what a home wrote to a tracked block before the offer gets no notice
   kOfferDespiteFlush,   // an offer is armed while a thread that did not see it may be storing there
-  kFlushKeepsOffer,     // a flush does not end the offer to another node
-  kFlushFormerHome,     // rule 10: a flush stores at the former home
+  kStoreKeepsOffer,     // a flush does not end the offer to another node
+  kStoreAtFormerHome,   // rule 10: a flush stores at the former home
   kReadFormerHome,      // rule 10: a reader copies the bytes of the former home
   kReadTooEarly,        // rule 10: a reader copies from the new home before the bytes are there
   kReadOnce,            // rule 10: a reader does not load the home word again after the copy
@@ -317,14 +312,9 @@ enum class Mutant : std::uint8_t {
   kTakeForgetsTracked,  // a node that takes a tracked home neither tracks it nor gives notice
   kTrackOffered,        // a home tracks a block that is on offer or has moved
   kTrackSaysHere,       // a node that tracks a block sets kHere though it may not be the home
-  kServeFormerHome,     // by message: a former home serves its old bytes
-  kServeTooEarly,       // by message: a new home serves a block before its bytes are there
-  kApplyAtFormerHome,   // by message: a former home applies a difference to its old bytes
-  kApplyTooEarly,       // by message: a new home applies a difference before the bytes are there
-  kApplyKeepsOffer,     // by message: a difference does not end the offer to another node
+  kStoreTooEarly,       // rule 10: a difference is stored at a new home before the bytes are there
   kApplyUncounted,      // an offer is armed while a difference that came by message is applied
   kPassOnUnawaited,     // a release does not wait for differences that a former home passes on
-  kPushOfFormerHome,    // a former home pushes its old bytes
   kChangeBeforeFlush,   // a count is changed before the writes that it announces are flushed
   kGrantForgetsCount,   // a token loses its count
   kGrantForgetsSleepers,   // a token loses the sleepers of its count
@@ -400,18 +390,18 @@ enum class Mutant : std::uint8_t {
   kServeUnswapped,        // by message: a reader becomes the home though its offer has ended
   kServeUncounted,  // by message: a home that is being given away is not counted (CountGiving)
   kAnswersBeforeApplied,  // a home answers a flush before it has stored the differences
-  kAtomicUncounted,      // an offer is armed while an atomic operation that came by message is done
-  kPushesFreed,          // a home pushes the bytes of a freed block
-  kReplacedEndsEarly,    // a subscription that a longer run replaces ends before the exit that has
-                         // begun
-  kCountsOthersBlocks,   // a directory's answer for one owner includes blocks of another owner
-  kHeadForgetsCluster,   // a cluster's head sends the other head only its own notices
-  kHeadEarly,            // a cluster's head arrives before all nodes of its cluster
-  kLockGivenUsed,        // a lock's first manager gives the lock away though nodes have used it
-  kLockMovesTokenStays,  // a lock's first manager gives the lock away but keeps the token
-  kAgentForgetsOthers,   // an agent passes on only the first of the requests that it held back
-  kPushForgetsCluster,   // a push that has entered a cluster is not passed on there
-  kNamesOthersHomes,     // the answer of a RegionFind names one block too many of the same home
+  kAtomicUncounted,       // an offer is armed while an atomic operation is done
+  kPushesFreed,           // a home pushes the bytes of a freed block
+  kReplacedEndsEarly,     // a subscription that a longer run replaces ends before the exit that has
+                          // begun
+  kCountsOthersBlocks,    // a directory's answer for one owner includes blocks of another owner
+  kHeadForgetsCluster,    // a cluster's head sends the other head only its own notices
+  kHeadEarly,             // a cluster's head arrives before all nodes of its cluster
+  kLockGivenUsed,         // a lock's first manager gives the lock away though nodes have used it
+  kLockMovesTokenStays,   // a lock's first manager gives the lock away but keeps the token
+  kAgentForgetsOthers,    // an agent passes on only the first of the requests that it held back
+  kPushForgetsCluster,    // a push that has entered a cluster is not passed on there
+  kNamesOthersHomes,      // the answer of a RegionFind names one block too many of the same home
   kReaderForgetsDirectory,  // a reader asks for a block's owner at a node that does not keep it
   kCutForgetsReader,        // of a run that is cut for a link, one reader gets only the first part
   kGatherEarly,             // a join ends while one thread or node is missing
