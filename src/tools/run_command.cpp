@@ -121,12 +121,12 @@ int run(const RunOptions& options, const CommandContext& context) {
   bool threads = shares_program(options.preload);
   if (threads) {
     auto behind = program_behind(plan.program.argv, search_path ? search_path : "/usr/bin:/bin");
-    if (!behind) {
-      base::log("{}", behind.error().message);
-      return kExitUsage;
+    if (behind.exit_code != 0) {
+      base::log("{}", behind.error.message);
+      return behind.exit_code;
     }
-    if (behind.value() != program.path) plan.program.program = behind.value();
-    program.path = behind.value();
+    if (behind.path != program.path) plan.program.program = behind.path;
+    program.path = behind.path;
   }
   if (options.check == "pages" && !check_pages(program.path)) return kExitUsage;
   if (threads && !check_threads(program.path, options)) return kExitUsage;

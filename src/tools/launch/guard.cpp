@@ -35,13 +35,14 @@ constexpr std::uint64_t kPatienceMs = 2000;
 constexpr int kEngineNice = -10;
 constexpr char kEngineTitle[] = "job-engine";
 
-// Nothing of ours may take the number where a node expects its standard input, output or error.
+// Nothing of ours may take the number where a node expects its standard input, output or error. What
+// is closed stays so to the program: reading or writing fails with EBADF.
 void fill_standard_descriptors() {
-  int fd;
-  do {
-    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  } while (fd >= 0 && fd <= STDERR_FILENO && ::fcntl(fd, F_SETFD, 0) == 0);
-  if (fd > STDERR_FILENO) ::close(fd);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    int opened = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened >= 0 && opened != fd) ::close(opened);
+  }
 }
 
 // Started inside a job, as a node's program: our nodes belong to our job and to no other.

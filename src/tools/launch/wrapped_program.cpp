@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "tools/launch/program.h"
+#include "tools/launch/exit_codes.h"
 
 namespace terrane::tools {
 namespace {
@@ -35,11 +35,12 @@ bool hides_environment(std::span<const std::string> options) {
   });
 }
 
-base::Error put_in_front(std::string_view name, std::span<const std::string> options) {
-  return base::error(
-      "{} cannot stand between terrane and the program, whose threads run on several nodes: put it "
-      "in front: {}{}{} terrane ... PROGRAM",
-      name, name, options.empty() ? "" : " ", fmt::join(options, " "));
+ProgramLookup put_in_front(std::string_view name, std::span<const std::string> options) {
+  return {{},
+          kExitUsage,
+          base::error("{} cannot stand between terrane and the program, whose threads run on "
+                      "several nodes: put it in front: {}{}{} terrane ... PROGRAM",
+                      name, name, options.empty() ? "" : " ", fmt::join(options, " "))};
 }
 
 // The first word behind a wrapper that is a program; the end: none is.
@@ -55,8 +56,8 @@ std::size_t next_program(const std::vector<std::string>& words, std::size_t at,
 
 }  // namespace
 
-base::Result<std::string> program_behind(const std::vector<std::string>& words,
-                                         const std::string& search_path) {
+ProgramLookup program_behind(const std::vector<std::string>& words,
+                             const std::string& search_path) {
   std::size_t at = 0;
   for (;;) {
     std::string_view name = file_name(words[at]);
@@ -66,13 +67,12 @@ base::Result<std::string> program_behind(const std::vector<std::string>& words,
     if (is_in(kOutside, name)) return put_in_front(name, options);
     if (!is_in(kWrappers, name)) break;
     if (next == words.size())
-      return base::error("{} has no program behind it that can be found", name);
+      return {
+          {}, kExitNotFound, base::error("{} has no program behind it that can be found", name)};
     if (name == "env" && hides_environment(options)) return put_in_front(name, options);
     at = next;
   }
-  ProgramLookup found = find_program(words[at], search_path);
-  if (found.exit_code != 0) return found.error;
-  return found.path;
+  return find_program(words[at], search_path);
 }
 
 }  // namespace terrane::tools

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
+#include "tools/launch/program.h"
 
 namespace terrane::tools {
 
@@ -11,8 +11,7 @@ namespace terrane::tools {
 // timeout(1), which execute another one: that is the one whose threads run on all nodes. Its path,
 // looked up in `search_path`; the first word's own where that is none of these commands. A sentence
 // about a command that hides the program from the launcher, such as time(1) or `env -i`: it goes in
-// front of `terrane`.
-base::Result<std::string> program_behind(const std::vector<std::string>& words,
-                                         const std::string& search_path);
+// front of `terrane` (exit code 2).
+ProgramLookup program_behind(const std::vector<std::string>& words, const std::string& search_path);
 
 }  // namespace terrane::tools

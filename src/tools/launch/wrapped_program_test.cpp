@@ -8,8 +8,8 @@ namespace {
 constexpr const char* kPath = "/usr/bin:/bin";
 
 std::string behind(const std::vector<std::string>& words) {
-  auto found = program_behind(words, kPath);
-  return found ? found.value().substr(found.value().rfind('/') + 1) : found.error().message;
+  ProgramLookup found = program_behind(words, kPath);
+  return found.exit_code == 0 ? found.path.substr(found.path.rfind('/') + 1) : found.error.message;
 }
 
 TEST(WrappedProgramTest, AProgramIsItself) { EXPECT_EQ(behind({"/bin/ls", "cat"}), "ls"); }
@@ -28,6 +28,7 @@ TEST(WrappedProgramTest, WhatHidesTheProgramGoesInFront) {
 
 TEST(WrappedProgramTest, AWrapperAloneIsRefused) {
   EXPECT_EQ(behind({"env", "A=1"}), "env has no program behind it that can be found");
+  EXPECT_EQ(program_behind({"env", "nosuchprogram"}, kPath).exit_code, 127);
 }
 
 }  // namespace
