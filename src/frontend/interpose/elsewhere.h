@@ -32,6 +32,7 @@ class Elsewhere {
   static Elsewhere* get() { return the_.load(std::memory_order_relaxed); }
 
   // The node that something of the program belongs to; kHere: this one, or it is not the program's.
+  // The call that asks is about it: texts of other nodes for a stream of this one are written.
   virtual std::uint32_t node_of(int fd) = 0;
   virtual std::uint32_t node_of(std::FILE* stream) = 0;
   // The same file by a number that says its node. A negative number, or one that is not opened by

@@ -20,6 +20,7 @@
 #include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/state_calls.h"
+#include "frontend/threads/waiting_texts.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -114,7 +115,10 @@ std::uint32_t Files::node_of(int fd) {
 std::uint32_t Files::node_of(std::FILE* stream) {
   if (node_memory::contains(stream)) {
     std::uint32_t node = node_memory::node_of(stream);
-    return node == self_ || !is_in_program() ? kHere : node;
+    if (!is_in_program()) return kHere;
+    if (node != self_) return node;
+    write_waiting_texts(stream);
+    return kHere;
   }
   if (!is_in_program()) return kHere;
   if (stream == stdout_) return output_node(STDOUT_FILENO);
@@ -164,8 +168,10 @@ bool Files::set_buffer(std::FILE* stream, int mode, std::size_t bytes) {
 bool Files::flush_all() {
   if (!asks()) return true;
   int error = send_output(nullptr) ? 0 : errno;
+  write_all_waiting_texts();
   run_on_others(
       [](void* raw) -> void* {
+        write_all_waiting_texts();
         if (next<"fflush">(::fflush)(nullptr) != 0) *static_cast<int*>(raw) = errno;
         return nullptr;
       },

@@ -21,6 +21,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/waiting_texts.h"
 #include "platform/fault_signal.h"
 #include "runtime/before_operations.h"
 
@@ -59,8 +60,9 @@ struct Held {
   FILE* stream;
   std::uint32_t node = 0;
   std::string text;
-  Mode mode = Mode::kNone;  // as of the last text; at first, until it is known
-  int error = 0;            // of a text that was not written
+  Mode mode = Mode::kNone;          // as of the last text; at first, until it is known
+  int error = 0;                    // of a text that was not written
+  WaitingTexts* waiting = nullptr;  // where texts may wait on their node, as of the last text
 };
 
 // Such texts. Each goes to its node in the order in which it came, by one thread at a time.
@@ -68,6 +70,8 @@ class Texts {
  public:
   bool append(std::uint32_t node, FILE* stream, const void* text, std::size_t bytes);
   bool send(FILE* stream);
+  // The program ends: texts do not wait any more.
+  void end() { ends_.store(true); }
   bool is_empty() const { return held_texts_.load(std::memory_order_acquire) == 0; }
 
  private:
@@ -79,6 +83,7 @@ class Texts {
   std::mutex mutex_;
   std::vector<Held> all_;
   std::atomic<std::uint32_t> held_texts_{0};  // not empty, or on their way
+  std::atomic<bool> ends_{false};
 };
 
 Texts& texts() {
@@ -93,6 +98,7 @@ struct Put {
   std::size_t bytes;
   Mode mode;
   int error;
+  WaitingTexts* waiting;
 };
 
 void* put_here(void* raw) {
@@ -101,12 +107,14 @@ void* put_here(void* raw) {
   bool done = std::fwrite(put.text, 1, put.bytes, put.stream) == put.bytes;
   put.error = done ? 0 : errno != 0 ? errno : EIO;
   put.mode = mode_of(put.stream);
+  bool has_buffer = put.mode == Mode::kFull && !is_standard(put.stream);
+  put.waiting = has_buffer ? open_waiting_texts(put.stream) : nullptr;
   return nullptr;
 }
 
 // The calling thread may be on a private stack, so all of it is made in the heap.
 Put put_elsewhere(std::uint32_t node, FILE* stream, const std::string& text) {
-  Put put{stream, nullptr, text.size(), Mode::kFull, ENOMEM};
+  Put put{stream, nullptr, text.size(), Mode::kFull, ENOMEM, nullptr};
   runtime::Heap& heap = Program::get()->heap();
   void* block = heap.allocate(sizeof put + text.size());
   if (block == nullptr) return put;
@@ -164,18 +172,26 @@ bool Texts::send(FILE* stream) {
 
 void Texts::send_one(FILE* stream) {
   std::string text;
-  std::uint32_t node = 0;
+  Held known{};
   {
     std::lock_guard hold(mutex_);
     text.swap(of(stream).text);
-    node = of(stream).node;
+    known = of(stream);
   }
   if (text.empty()) return;
-  Put put = put_elsewhere(node, stream, text);
+  bool waits = known.waiting != nullptr && !ends_.load() &&
+               add_waiting_text(*known.waiting, text.data(), text.size(), known.error);
+  if (!waits) {
+    Put put = put_elsewhere(known.node, stream, text);
+    known.mode = put.mode;
+    known.error = put.error;
+    known.waiting = put.waiting;
+  }
   std::lock_guard hold(mutex_);
   Held& held = of(stream);
-  held.mode = put.mode;
-  held.error = put.error;
+  held.mode = known.mode;
+  held.error = known.error;
+  held.waiting = known.waiting;
   held_texts_.fetch_sub(1);
 }
 
@@ -356,6 +372,7 @@ void stdout_is_unlocked() {
 void flush_output() {
   constexpr int kMostTries = 100;
   std::cout.flush();
+  write_all_waiting_texts();
   for (FILE* stream = _IO_list_all; stream != nullptr; stream = stream->_chain) {
     bool holds = next<"ftrylockfile">(::ftrylockfile)(stream) == 0;
     for (int tries = 0; !holds && tries < kMostTries && __fpending(stream) != 0; ++tries) {
@@ -365,7 +382,9 @@ void flush_output() {
     if (holds || __fpending(stream) != 0) next<"fflush_unlocked">(::fflush_unlocked)(stream);
     if (holds) next<"funlockfile">(::funlockfile)(stream);
   }
-  if (Elsewhere::get() != nullptr) send_output(nullptr);
+  if (Elsewhere::get() == nullptr) return;
+  texts().end();
+  send_output(nullptr);
 }
 
 // Another thread may be writing the same bytes; afterwards no thread has them to write.

@@ -9,6 +9,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/waiting_texts.h"
 
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::Elsewhere;
@@ -103,11 +104,16 @@ int fclose(FILE* stream) {
     int closed = call_elsewhere(stream, ::fclose, stream);
     return sent ? closed : EOF;
   }
+  if (Elsewhere::get() != nullptr) terrane::frontend::threads::close_waiting_texts(stream);
   return next<"fclose">(::fclose)(stream);
 }
 
 int pclose(FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::pclose, stream);
+  if (is_elsewhere(stream)) {
+    terrane::frontend::threads::send_output(stream);
+    return call_elsewhere(stream, ::pclose, stream);
+  }
+  if (Elsewhere::get() != nullptr) terrane::frontend::threads::close_waiting_texts(stream);
   return next<"pclose">(::pclose)(stream);
 }
 

@@ -35,8 +35,8 @@ constexpr std::uint64_t kPatienceMs = 2000;
 constexpr int kEngineNice = -10;
 constexpr char kEngineTitle[] = "job-engine";
 
-// Nothing of ours may take the number where a node expects its standard input, output or error. What
-// is closed stays so to the program: reading or writing fails with EBADF.
+// Nothing of ours may take the number where a node expects its standard input, output or error.
+// What is closed stays so to the program: reading or writing fails with EBADF.
 void fill_standard_descriptors() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
