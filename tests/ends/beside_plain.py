@@ -49,7 +49,8 @@ send() {
 # A command on a terminal of its own.
 in_terminal() {
   python3 -c 'import os, pty, sys
-sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])) % 256)' "$@"
+code = os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:]))
+sys.exit(code if code >= 0 else 128 - code)' "$@"
 }
 # A command that is a group of its own.
 alone() {
