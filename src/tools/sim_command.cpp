@@ -61,6 +61,15 @@ sim::CampaignOptions campaign_of(const SimOptions& options) {
   return campaign;
 }
 
+// 20261128 and nine zeros, on that day (UTC): room for the seeds of a day.
+std::uint64_t seed_of_today() {
+  std::chrono::year_month_day day(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  auto year = static_cast<std::uint64_t>(static_cast<int>(day.year()));
+  std::uint64_t month_and_day = unsigned(day.month()) * 100u + unsigned(day.day());
+  return (year * 10'000 + month_and_day) * 1'000'000'000;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -76,7 +85,8 @@ void print_trace(const std::vector<std::string>& lines, std::size_t last) {
 
 void print_figures(const SimOptions& options, const sim::CampaignReport& report, double seconds) {
   auto whole = [](double value) { return static_cast<std::uint64_t>(value); };
-  fmt::print("{} histories in {:.1f} s: {} a second; {} counted ({})\n", report.histories, seconds,
+  fmt::print("{} histories from seed {} in {:.1f} s: {} a second; {} counted ({})\n",
+             report.histories, options.seed, seconds,
              whole(static_cast<double>(report.histories) / seconds), report.counted,
              of_work(options)      ? "with deaths"
              : of_routing(options) ? "with gateways or links lost"
@@ -217,7 +227,11 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   command->add_option("--histories", options->histories, "How many")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "The first history's seed; each has the next")
+  command
+      ->add_option("--seed", options->seed,
+                   "The first history's seed; each has the next. today: another one each day")
+      ->transform(
+          [](std::string text) { return text == "today" ? std::to_string(seed_of_today()) : text; })
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "Threads that simulate")
       ->check(CLI::Range(1, 1024))
