@@ -61,6 +61,7 @@ base::Result<std::unique_ptr<Bootstrap>> LocalBootstrap::claim(base::UniqueFd in
   std::unique_ptr<LocalBootstrap> node(new LocalBootstrap(std::move(channel), std::move(lifeline)));
   if (auto welcome = node->await_welcome(); !welcome) return welcome.error();
   if (auto armed = node->arm_lifeline(); !armed) return armed.error();
+  node->place_ = std::move(inherited);
   return std::unique_ptr<Bootstrap>(std::move(node));
 }
 

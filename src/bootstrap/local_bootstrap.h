@@ -59,6 +59,7 @@ class LocalBootstrap final : public Bootstrap {
   std::unique_ptr<std::atomic<const std::string*>[]> guest_names_;  // of hosts; by node
   std::deque<std::string> names_;
   std::uint32_t nodes_on_host_ = 0;
+  base::UniqueFd place_;  // the inherited socket: a program that this one executes claims by it
   base::UniqueFd channel_;
   base::UniqueFd lifeline_;
   base::UniqueFd news_;

@@ -91,7 +91,9 @@ void Relay::read_claims(std::uint32_t node) {
                     reader_.fds().size() == 2;
     if (!is_claim) continue;
     const Place& place = seat.place;
-    if (place.presence != Place::Presence::kAbsent) {
+    // The process has left, and executes another program.
+    bool again = place.presence == Place::Presence::kLeft && place.pid == reader_.sender();
+    if (place.presence != Place::Presence::kAbsent && !again) {
       refuse(reader_.fds()[0].get(), fmt::format("process {} holds the place of node {} of this "
                                                  "job, so process {} cannot join as the same "
                                                  "node; start each node's program once, or start "

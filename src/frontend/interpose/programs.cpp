@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,11 +17,13 @@
 
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/elsewhere.h"
+#include "frontend/interpose/executing.h"
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 #include "runtime/program/own_stack.h"
 
 using terrane::frontend::Elsewhere;
+using terrane::frontend::Executing;
 using terrane::frontend::InPath;
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
@@ -135,6 +138,13 @@ class Actions {
   bool is_copy_ = false;
 };
 
+// The arguments of execl(3), with the null pointer at their end.
+std::vector<char*> list_of(const char* first, va_list& more) {
+  std::vector<char*> all{const_cast<char*>(first)};
+  while (all.back() != nullptr) all.push_back(va_arg(more, char*));
+  return all;
+}
+
 using Attributes = terrane::frontend::In<posix_spawnattr_t>;
 
 // call(child) is one of the posix_spawn family. The C library blocks all signals in it, and its
@@ -198,6 +208,8 @@ int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_action
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
   InPath own(path);
+  Executing* executing = Executing::get();
+  if (executing != nullptr && executing->fails(own.get(), arguments, environment)) return -1;
   InStrings own_arguments(arguments), own_environment(environment);
   return next<"execve">(::execve)(own.get(), own_arguments.get(), own_environment.get());
 }
@@ -206,10 +218,45 @@ int execv(const char* path, char* const* arguments) noexcept {
   return execve(path, arguments, environ);
 }
 
+int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
+  if (Executing::get() == nullptr) {
+    InPath own(file);
+    InStrings own_arguments(arguments), own_environment(environment);
+    return next<"execvpe">(::execvpe)(own.get(), own_arguments.get(), own_environment.get());
+  }
+  std::string program = on_own_stack([=] { return find_program(file); });
+  if (!program.empty()) return execve(program.c_str(), arguments, environment);
+  errno = ENOENT;
+  return -1;
+}
+
 int execvp(const char* file, char* const* arguments) noexcept {
-  InPath own(file);
-  InStrings own_arguments(arguments);
-  return next<"execvp">(::execvp)(own.get(), own_arguments.get());
+  return execvpe(file, arguments, environ);
+}
+
+int execl(const char* path, const char* first, ...) noexcept {
+  va_list more;
+  va_start(more, first);
+  std::vector<char*> arguments = list_of(first, more);
+  va_end(more);
+  return execve(path, arguments.data(), environ);
+}
+
+int execlp(const char* file, const char* first, ...) noexcept {
+  va_list more;
+  va_start(more, first);
+  std::vector<char*> arguments = list_of(first, more);
+  va_end(more);
+  return execvpe(file, arguments.data(), environ);
+}
+
+int execle(const char* path, const char* first, ...) noexcept {
+  va_list more;
+  va_start(more, first);
+  std::vector<char*> arguments = list_of(first, more);
+  char* const* environment = va_arg(more, char* const*);
+  va_end(more);
+  return execve(path, arguments.data(), environment);
 }
 
 }  // extern "C"

@@ -54,10 +54,11 @@ struct Command {
     kExit,
     kQuickExit,
     kLeave,
-    kAction,       // the program's action of a signal has changed
-    kSignal,       // to node 0: a signal for the process, sent by a thread
-    kRelay,        // the same, sent to another node's process from outside
-    kThreadSignal  // a signal for a thread of the node
+    kAction,        // the program's action of a signal has changed
+    kSignal,        // to node 0: a signal for the process, sent by a thread
+    kRelay,         // the same, sent to another node's process from outside
+    kThreadSignal,  // a signal for a thread of the node
+    kExecute        // the job's program is to be another one; `value` is the address of a message
   };
   Kind kind;
   std::uint32_t number;          // of the record or the signal, or the exit code
@@ -126,6 +127,7 @@ struct Control {
   std::uint64_t lock;  // its address is that of the lock of all up to the mail
   std::uint32_t live;  // threads that have not ended
   std::uint32_t main_has_exited;
+  std::uint32_t has_made_threads;  // the program has had other threads than main
   std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
   void* for_teams[kProgramRoots];  // terrane_program_root
   std::uint64_t flushes;           // its address is that of the lock of terrane_program_flush

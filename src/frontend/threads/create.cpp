@@ -83,6 +83,7 @@ Record* make_record(const Wanted& wanted, void* (*function)(void*), void* argume
   record->closed_signals = closed;
   record->inherited = inherited;
   if (wanted.is_server) return record;
+  control.has_made_threads = 1;
   ++control.load[record->slot];
   ++control.live;
   return record;

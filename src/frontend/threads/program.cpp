@@ -17,6 +17,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/crash.h"
+#include "frontend/threads/execute.h"
 #include "frontend/threads/function_addresses.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/opening.h"
@@ -129,6 +130,7 @@ void Program::start() {
   remember_rights();
   begin_cancelling();
   begin_signals(*program);
+  begin_executing();
   report_crashes();
 }
 
@@ -313,6 +315,8 @@ void Program::serve() {
         std::exit(static_cast<int>(command.number));
       case Command::kQuickExit:
         std::quick_exit(static_cast<int>(command.number));
+      case Command::kExecute:
+        serve_execution(command);
       case Command::kLeave:
         flush_output();
         node_->leave();
