@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The state of a process on several nodes: checks src/frontend/process_state.txt, which explains its format, and what
-is made from it: the lists in the guides, and src/frontend/threads/table_calls.cpp with the simple interposers.
+is made from it: the lists in the guides, and src/frontend/threads/table_calls*.cpp with the simple interposers.
 
 Usage: process_state.py [LIBRARY...]   check; with libraries also that one of them exports each call
        process_state.py --write        write what is made from the table (also after a merge conflict in it)
@@ -18,12 +18,13 @@ import source_tree
 SOURCES = pathlib.Path("src/frontend")
 TABLE = SOURCES / "process_state.txt"
 MADE = SOURCES / "threads/table_calls.cpp"
+MOST_IN_A_FILE = 160  # functions
 PAGES = {"threads": "docs/threads.md", "openmp": "docs/openmp.md"}
 KINDS = {"program": "the program's", "inherited": "each thread's, from its creator", "replicated": "on all nodes",
          "node": "the node's own"}
 # Without a sentence: what each does is in threads/state_calls.h and threads/copies.h.
 SHAPES = {"every_node", "for_caller", "for_node", "copied", "copied_of_thread", "at_node_0", "copied_at_node_0", "text",
-          "at_fd", "own_fd"}
+          "at_fd", "own_fd", "opens_fd", "of_node", "own_stack"}
 BEGIN, END = "<!-- process state: scripts/process_state.py -->\n", "<!-- end of process state -->\n"
 PROTOTYPE = re.compile(r"(.+?[ *])(\w+)\((.*)\)( noexcept)?")
 REFUSAL = re.compile(r"(?:(\S+\.cpp) )?(E[A-Z0-9]+|ends|unnoticed): (.+)")
@@ -146,8 +147,9 @@ def check(root, libraries=()):
         shown = (root / path).read_text() if (root / path).is_file() else ""
         if shown and shown.partition(BEGIN)[2].partition(END)[0].strip() != lists(rows, page).strip():
             complaints.append(f"{path}: the lists of calls are out of date: scripts/process_state.py --write")
-    if (root / MADE).is_file() and (root / MADE).read_text() != interposers(rows):
-        complaints.append(f"{MADE}: out of date: scripts/process_state.py --write")
+    complaints += [f"{path}: out of date: scripts/process_state.py --write"
+                   for path, text in interposers(rows).items()
+                   if (root / MADE).is_file() and ((root / path).read_text() if (root / path).is_file() else "") != text]
     return complaints
 
 
@@ -158,19 +160,21 @@ def wrapped(text):
 def lists(rows, page):
     """What a guide says: served by blocks and kinds, refused, not noticed."""
     own = [row for row in rows if row.page == page]
-    served, refused, unnoticed, of_node = {}, [], [], []
+    served, refused, unnoticed, of_node = {}, [], [], {"own_fd": [], "of_node": []}
     for row in own:
         if row.answer == "unnoticed":
             unnoticed += wrapped(f"- {row.name()}: {row.sentence}")
-        elif row.answer == "own_fd":
-            of_node.append(row.name())
+        elif row.answer in ("own_fd", "of_node"):
+            of_node[row.answer].append(row.name())
         elif row.sentence:
             answer = "the program ends" if row.answer == "ends" else row.answer
             refused += wrapped(f"- {row.name()}: {answer}; {row.sentence}")
         else:
             served.setdefault((row.title, row.kind), []).append(row.name())
-    if of_node:
-        refused += wrapped(f"- {' '.join(of_node)}: EBADF for a descriptor of another node")
+    for shape, answer in (("own_fd", "EBADF for a descriptor of another node"),
+                          ("of_node", "the program ends, if another node has opened it")):
+        if of_node[shape]:
+            refused += wrapped(f"- {' '.join(of_node[shape])}: {answer}")
     text = []
     if served:
         text += ["**Served:**", ""]
@@ -189,7 +193,8 @@ def write():
         before, begin, rest = file.read_text().partition(BEGIN)
         if begin:
             file.write_text(before + begin + "\n" + lists(rows, page) + "\n" + END + rest.partition(END)[2])
-    (source_tree.ROOT / MADE).write_text(interposers(rows))
+    for path, text in interposers(rows).items():
+        (source_tree.ROOT / path).write_text(text)
 
 
 def argument_names(parameters):
@@ -216,22 +221,31 @@ def served_body(row, result, name, arguments):
     behind = f'next<"{name}">(::{name})'
     listed = "".join(f", {argument}" for argument in arguments)
     call = f"{behind}({', '.join(arguments)})"
-    of = next((argument for argument in arguments if argument in ("stream", "fd")), None)
+    of = next((argument for argument in arguments if argument in ("stream", "fd", "dir")), None)
     lines = [f"if (is_elsewhere({of})) return call_elsewhere({of}, ::{name}{listed});"] if of else []
     if row.answer == "every_node":
         return [f"return on_every_node({quoted(name)}, {behind}{listed});"]
     if row.answer in ("for_caller", "for_node"):
         kind = "ForCaller" if row.answer == "for_caller" else "ForNode"
         return [*lines, f"terrane::frontend::{kind} memory;", f"return {call};"]
+    if row.answer == "own_stack":
+        paths = [f"terrane::frontend::InPath own_path(path);"] if "path" in arguments else []
+        given = "".join(f", {'own_path.get()' if argument == 'path' else argument}" for argument in arguments)
+        return [*paths, f"return on_private_stack({behind}{given});"]
+    if row.answer == "of_node":
+        return [f"if (is_elsewhere({arguments[0]}))",
+                f'  ended({quoted(name)}, "it is used on another node than the one that has opened it");',
+                "terrane::frontend::ForNode memory;", f"return {call};"]
     if row.answer == "at_node_0":
         return [f"return at_node_0({behind}, ::{name}{listed});"]
     if row.answer == "text":
         return [f"return text_of({behind}{listed});"]
     if row.answer == "copied_at_node_0":
         lines = [f"if (is_for_node_0()) return call_on(0, ::{name}{listed});"]
-    if row.answer == "own_fd":
+    if row.answer in ("own_fd", "opens_fd"):
         refuse = f"terrane::frontend::Elsewhere::get()->refuse({quoted(name)}, {of})"
-        return [f"if (is_elsewhere({of})) return {refuse};", f"return {call};"]
+        result = f"terrane::frontend::adopt({call})" if row.answer == "opens_fd" else call
+        return [*([f"if (is_elsewhere({of})) return {refuse};"] if of else []), f"return {result};"]
     if row.answer == "at_fd":
         return [*lines, f"return {call};"]
     keeps = "kForThread" if row.answer == "copied_of_thread" else "kForProcess"
@@ -254,6 +268,15 @@ def interposer(row):
 
 
 def interposers(rows):
+    """File -> its text: the functions that are made, so many in a file."""
+    made = [interposer(row) for row in rows if row.prototype and not row.file]
+    files = {MADE: made[:MOST_IN_A_FILE]}
+    if len(made) > MOST_IN_A_FILE:
+        files[MADE.with_name("table_calls_2.cpp")] = made[MOST_IN_A_FILE:]
+    return {path: file_of(functions) for path, functions in files.items()}
+
+
+def file_of(functions):
     return "\n".join([f"// Made by scripts/process_state.py --write from {TABLE}: change that.",
                       "// clang-format off",
                       '#include "frontend/threads/copies.h"',
@@ -261,8 +284,9 @@ def interposers(rows):
                       "using terrane::frontend::call_elsewhere;", "using terrane::frontend::call_on;",
                       "using terrane::frontend::is_elsewhere;",
                       "using namespace terrane::frontend::threads;", "using terrane::frontend::next;", "",
+                      '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"',
                       "#pragma GCC visibility push(default)", 'extern "C" {', "",
-                      *(interposer(row) for row in rows if row.prototype and not row.file), "",
+                      *functions, "",
                       '}  // extern "C"', "#pragma GCC visibility pop"]) + "\n"
 
 

@@ -35,6 +35,7 @@ class Elsewhere {
   // The call that asks is about it: texts of other nodes for a stream of this one are written.
   virtual std::uint32_t node_of(int fd) = 0;
   virtual std::uint32_t node_of(std::FILE* stream) = 0;
+  virtual std::uint32_t node_of(const void* opened) = 0;  // a folder, a walk through a tree
   // The same file by a number that says its node. A negative number, or one that is not opened by
   // the program, stays.
   virtual int adopt(int fd) = 0;
@@ -78,7 +79,7 @@ class Elsewhere {
   static constinit inline std::atomic<Elsewhere*> the_{nullptr};
 };
 
-// Of: a descriptor or a stream.
+// Of: a descriptor, a stream, a folder.
 template <typename Of>
 bool is_elsewhere(Of of) {
   Elsewhere* elsewhere = Elsewhere::get();

@@ -99,6 +99,8 @@ int creat(const char* path, mode_t mode) {
   return open_file([=](const char* own) { return next<"creat">(::creat)(own, mode); }, path);
 }
 
+int creat64(const char* path, mode_t mode) { return creat(path, mode); }
+
 FILE* fopen(const char* path, const char* mode) {
   ForNode memory;
   return adopt(next<"fopen">(::fopen)(InPath(path).get(), mode));
@@ -109,9 +111,16 @@ FILE* fopen64(const char* path, const char* mode) {
   return adopt(next<"fopen64">(::fopen64)(InPath(path).get(), mode));
 }
 
+// The number that dirfd gives says its node.
 DIR* opendir(const char* path) {
   ForNode memory;
-  return next<"opendir">(::opendir)(InPath(path).get());
+  if (terrane::frontend::Elsewhere::get() == nullptr)
+    return next<"opendir">(::opendir)(InPath(path).get());
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  DIR* opened = next<"fdopendir">(::fdopendir)(fd);
+  if (opened == nullptr) close(fd);
+  return opened;
 }
 
 int stat(const char* path, struct stat* to) noexcept {

@@ -21,4 +21,6 @@ void* find_next(const char* name) {
   return found;
 }
 
+void* find_next_if_any(const char* name) { return dlsym(RTLD_NEXT, name); }
+
 }  // namespace terrane::frontend

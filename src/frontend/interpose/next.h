@@ -36,6 +36,10 @@ class Next {
   static inline const bool early_ = look_up() != nullptr;
 };
 
+// The function of this name behind ours; nullptr: the C library is too old to have it. Looked up at
+// each call.
+void* find_next_if_any(const char* name);
+
 // next<"read">(::read)(fd, ...): the argument gives the type alone.
 template <Name kName, typename Function>
 Function* next(Function&) {

@@ -310,6 +310,14 @@ int scandirat(int folder, const char* path, dirent*** names, int (*wanted)(const
   return next<"scandirat">(::scandirat)(folder, InPath(path).get(), names, wanted, order);
 }
 
+static_assert(sizeof(dirent) == sizeof(dirent64));
+int scandirat64(int folder, const char* path, dirent64*** names, int (*wanted)(const dirent64*),
+                int (*order)(const dirent64**, const dirent64**)) {
+  return scandirat(folder, path, reinterpret_cast<dirent***>(names),
+                   reinterpret_cast<int (*)(const dirent*)>(wanted),
+                   reinterpret_cast<int (*)(const dirent**, const dirent**)>(order));
+}
+
 int inotify_add_watch(int fd, const char* path, uint32_t events) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::inotify_add_watch, fd, path, events);
   return next<"inotify_add_watch">(::inotify_add_watch)(fd, InPath(path).get(), events);

@@ -19,11 +19,16 @@ using terrane::frontend::SharedRange;
 
 namespace {
 
-// The stream's lock, held over all the pieces of one call.
+// The stream's lock, held over all the pieces of one call. Streams that the C library makes for
+// itself, such as what functions of register_printf_specifier get, have none.
 class Locked {
  public:
-  explicit Locked(FILE* stream) : stream_(stream) { next<"flockfile">(::flockfile)(stream); }
-  ~Locked() { next<"funlockfile">(::funlockfile)(stream_); }
+  explicit Locked(FILE* stream) : stream_(stream->_lock != nullptr ? stream : nullptr) {
+    if (stream_ != nullptr) next<"flockfile">(::flockfile)(stream_);
+  }
+  ~Locked() {
+    if (stream_ != nullptr) next<"funlockfile">(::funlockfile)(stream_);
+  }
   Locked(const Locked&) = delete;
 
  private:

@@ -80,10 +80,13 @@ void* malloc(size_t bytes) noexcept {
 
 void* calloc(size_t count, size_t size) noexcept {
   auto* heap = heap_for(TERRANE_CALLER);
-  if (heap == nullptr) return __libc_calloc(count, size);
+  bool apart = heap == nullptr && Allocating::now() == Allocates::kForNode;
+  if (heap == nullptr && !apart) return __libc_calloc(count, size);
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return or_no_memory(nullptr);
-  return or_no_memory(heap->allocate_zeroed(bytes));
+  if (heap != nullptr) return or_no_memory(heap->allocate_zeroed(bytes));
+  void* block = private_block(bytes);
+  return block == nullptr ? or_no_memory(block) : std::memset(block, 0, bytes);
 }
 
 void free(void* block) noexcept {

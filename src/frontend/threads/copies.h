@@ -8,30 +8,46 @@
 #include <envz.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <fmtmsg.h>
 #include <fstab.h>
+#include <fts.h>
 #include <grp.h>
 #include <gshadow.h>
 #include <langinfo.h>
 #include <libintl.h>
 #include <locale.h>
 #include <mntent.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/ether.h>
+#include <printf.h>
+#include <pthread.h>
 #include <pwd.h>
+#include <regex.h>
 #include <rpc/netdb.h>
 #include <search.h>
 #include <shadow.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/fanotify.h>
 #include <sys/inotify.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <syslog.h>
 #include <termios.h>
 #include <ttyent.h>
+#include <unistd.h>
 #include <utmp.h>
 #include <utmpx.h>
+
+extern "C" {
+#include <sys/pidfd.h>  // which does not say that it is C
+}
 
 #include <cstddef>
 #include <cstdio>
@@ -40,6 +56,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "frontend/interpose/arguments.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/state_calls.h"
@@ -142,6 +159,14 @@ Result in_library(Result (*function)(Parameters...),
     Private ours;
     return function(arguments...);
   });
+}
+
+// The same of a call of the program, where memory is shared.
+template <typename Result, typename... Parameters>
+Result on_private_stack(Result (*function)(Parameters...),
+                        std::type_identity_t<Parameters>... arguments) {
+  if (Program::get() == nullptr || !is_in_program()) return function(arguments...);
+  return in_library(function, arguments...);
 }
 
 enum class Keeps { kForProcess, kForThread };

@@ -31,6 +31,7 @@ class Files final : public Elsewhere {
 
   std::uint32_t node_of(int fd) override;
   std::uint32_t node_of(std::FILE* stream) override;
+  std::uint32_t node_of(const void* opened) override;
   int adopt(int fd) override;
   void redirected(int fd) override;
   bool append(std::FILE* stream, const void* text, std::size_t bytes) override {
@@ -110,6 +111,12 @@ std::uint32_t Files::node_of(int fd) {
   if (!asks()) return kHere;
   // Node 0 may have opened more files than it has numbers.
   return self_ == 0 && next<"fcntl">(::fcntl)(fd, F_GETFD) >= 0 ? kHere : node;
+}
+
+std::uint32_t Files::node_of(const void* opened) {
+  if (!node_memory::contains(opened) || !is_in_program()) return kHere;
+  std::uint32_t node = node_memory::node_of(opened);
+  return node == self_ ? kHere : node;
 }
 
 std::uint32_t Files::node_of(std::FILE* stream) {

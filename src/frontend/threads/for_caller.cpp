@@ -2,7 +2,6 @@
 // heap, so that threads of other nodes can read it.
 #include "frontend/interpose/for_caller.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <mntent.h>
 #include <regex.h>
@@ -107,6 +106,11 @@ int glob(const char* pattern, int flags, int (*wrong)(const char*, int), glob_t*
   return next<"glob">(::glob)(pattern, flags, wrong, out);
 }
 
+int glob64(const char* pattern, int flags, int (*wrong)(const char*, int), glob64_t* out) noexcept {
+  ForCaller memory;
+  return next<"glob64">(::glob64)(pattern, flags, wrong, out);
+}
+
 int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
   ForCaller memory;
   return next<"regcomp">(::regcomp)(out, pattern, flags);
@@ -128,7 +132,7 @@ void* tsearch(const void* key, void** root, int (*order)(const void*, const void
   return next<"tsearch">(::tsearch)(key, root, order);
 }
 
-// Streams and folders are good on the node alone that opened them.
+// Streams are good on the node alone that opened them.
 FILE* fdopen(int fd, const char* mode) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::fdopen, fd, mode);
   ForNode memory;
@@ -139,6 +143,8 @@ FILE* tmpfile(void) {
   ForNode memory;
   return terrane::frontend::adopt(next<"tmpfile">(::tmpfile)());
 }
+
+FILE* tmpfile64(void) { return tmpfile(); }
 
 FILE* setmntent(const char* path, const char* mode) noexcept {
   ForNode memory;
@@ -159,15 +165,6 @@ FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {
 FILE* fopencookie(void* cookie, const char* mode, cookie_io_functions_t functions) noexcept {
   ForNode memory;
   return next<"fopencookie">(::fopencookie)(cookie, mode, functions);
-}
-
-DIR* fdopendir(int fd) {
-  if (is_elsewhere(fd)) {
-    terrane::frontend::Elsewhere::get()->refuse("fdopendir", fd);
-    return nullptr;
-  }
-  ForNode memory;
-  return next<"fdopendir">(::fdopendir)(fd);
 }
 
 }  // extern "C"

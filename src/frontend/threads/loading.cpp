@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 
 #include "frontend/interpose/next.h"
+#include "frontend/threads/copies.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
@@ -48,6 +49,31 @@ void* dlopen(const char* file, int mode) noexcept {
 void* dlsym(void* handle, const char* name) noexcept {
   Look* call = next_dlsym();
   return call(own_handle(handle), name);
+}
+
+// The names of files lie in shared memory.
+int dladdr(const void* address, Dl_info* info) noexcept {
+  int found = next<"dladdr">(::dladdr)(address, info);
+  if (found != 0 && concerns_all_nodes()) info->dli_fname = shared_text(info->dli_fname);
+  return found;
+}
+
+int dladdr1(const void* address, Dl_info* info, void** more, int flags) noexcept {
+  int found = next<"dladdr1">(::dladdr1)(address, info, more, flags);
+  if (found != 0 && concerns_all_nodes()) info->dli_fname = shared_text(info->dli_fname);
+  return found;
+}
+
+// A namespace of libraries has a C library of its own.
+void* dlmopen(Lmid_t space, const char* file, int mode) noexcept {
+  if (space == LM_ID_BASE) return ::dlopen(file, mode);
+  if (!concerns_all_nodes() || !opens_for_program(__builtin_return_address(0)))
+    return next<"dlmopen">(::dlmopen)(space, file, mode);
+  refused<"dlmopen", int>(ENOTSUP,
+                          "a second C library would know nothing of the program's memory and "
+                          "threads; use dlopen");
+  next<"dlopen">(::dlopen)("dlmopen is not served with threads on several nodes", RTLD_NOW);
+  return nullptr;
 }
 
 // What the nodes share stays.

@@ -221,7 +221,7 @@ std::atomic<std::uint32_t> stdout_lockers{0};
 
 // Where another thread has locked standard output, only that thread has written to it since.
 void flush_stdout() {
-  if (__fpending(own_stdout) == 0 || is_inside_stdout()) return;
+  if (next<"__fpending">(::__fpending)(own_stdout) == 0 || is_inside_stdout()) return;
   for (useconds_t us = 0; next<"ftrylockfile">(::ftrylockfile)(own_stdout) != 0; ++us) {
     if (stdout_lockers.load() != 0) return;
     next<"usleep">(::usleep)(std::min<useconds_t>(us, 100));
@@ -231,7 +231,7 @@ void flush_stdout() {
 }
 
 void send_before_operation() {
-  if (__fpending(own_stdout) == 0 && texts().is_empty()) return;
+  if (next<"__fpending">(::__fpending)(own_stdout) == 0 && texts().is_empty()) return;
   const ThreadState& me = this_thread();
   bool is_programs = me.record != nullptr || me.has_run;
   if (!is_programs || me.keeps_output != 0 || runtime::is_in_operation() ||
@@ -281,7 +281,8 @@ std::size_t write_past(FILE* stream, const char* text, std::size_t bytes) {
 // put_output asks how large it is.
 void give_stdout_a_buffer() {
   struct stat facts {};
-  if (__fbufsize(own_stdout) != 0 || mode_of(own_stdout) != Mode::kFull) return;
+  if (next<"__fbufsize">(::__fbufsize)(own_stdout) != 0 || mode_of(own_stdout) != Mode::kFull)
+    return;
   if (::isatty(STDOUT_FILENO) != 0 || next<"fstat">(::fstat)(STDOUT_FILENO, &facts) != 0) return;
   auto bytes = static_cast<std::size_t>(facts.st_blksize);
   if (S_ISFIFO(facts.st_mode)) bytes = PIPE_BUF;
@@ -324,7 +325,8 @@ void set_buffer_of_output(std::FILE* stream, int mode, std::size_t bytes) {
 
 // The C library would fill the rest of its buffer first, so that a line is written in two parts.
 std::size_t put_output(std::FILE* stream, const void* text, std::size_t bytes) {
-  std::size_t room = __fbufsize(stream), used = __fpending(stream);
+  std::size_t room = next<"__fbufsize">(::__fbufsize)(stream);
+  std::size_t used = next<"__fpending">(::__fpending)(stream);
   bool is_full = mode_of(stream) == Mode::kFull && room != 0;
   if (is_full && used != 0 && used + bytes > room &&
       next<"fflush_unlocked">(::fflush_unlocked)(stream) != 0)

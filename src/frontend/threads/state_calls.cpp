@@ -24,6 +24,7 @@ void tell_refusal(std::atomic_flag& said, int error, const char* call, const cha
 }
 
 void ended(const char* call, const char* sentence) {
+  Private ours;
   Program::get()->node().fail(fmt::format("{}: {}", call, sentence));
 }
 

@@ -59,26 +59,32 @@ bool change_all_nodes(const char* call, Change& change);
 template <typename Result, typename... Parameters>
 Result on_every_node(const char* call, Result (*function)(Parameters...),
                      std::type_identity_t<Parameters>... arguments) {
+  using Kept = std::conditional_t<std::is_void_v<Result>, int, Result>;
   struct Made : Change {
     Result (*function)(Parameters...);
     std::tuple<Parameters...> arguments;
-    Result first;
+    Kept first;
     bool has_first;
   };
   if (!concerns_all_nodes()) return function(arguments...);
   Made made;
   made.make = [](Change& change) {
     Made& one = static_cast<Made&>(change);
-    Result result = std::apply(one.function, one.arguments);
+    Kept result{};
+    if constexpr (std::is_void_v<Result>) {
+      std::apply(one.function, one.arguments);
+    } else {
+      result = std::apply(one.function, one.arguments);
+    }
     if (!one.has_first) one.first = result;
     one.has_first = true;
-    return result != static_cast<Result>(-1);
+    return std::is_void_v<Result> || result != static_cast<Kept>(-1);
   };
   made.function = function;
   made.arguments = {arguments...};
   made.has_first = false;
   change_all_nodes(call, made);
-  return made.first;
+  if constexpr (!std::is_void_v<Result>) return made.first;
 }
 
 }  // namespace terrane::frontend::threads

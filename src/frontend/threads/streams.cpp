@@ -147,6 +147,14 @@ int fsetpos(FILE* stream, const fpos_t* place) {
   return next<"fsetpos">(::fsetpos)(stream, place);
 }
 
+static_assert(sizeof(fpos_t) == sizeof(fpos64_t));
+int fgetpos64(FILE* stream, fpos64_t* place) {
+  return fgetpos(stream, reinterpret_cast<fpos_t*>(place));
+}
+int fsetpos64(FILE* stream, const fpos64_t* place) {
+  return fsetpos(stream, reinterpret_cast<const fpos_t*>(place));
+}
+
 int feof(FILE* stream) noexcept {
   if (is_elsewhere(stream)) return call_elsewhere(stream, ::feof, stream);
   return next<"feof">(::feof)(stream);

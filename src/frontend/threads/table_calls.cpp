@@ -9,6 +9,7 @@ using terrane::frontend::is_elsewhere;
 using namespace terrane::frontend::threads;
 using terrane::frontend::next;
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -544,94 +545,6 @@ int grantpt(int fd) noexcept {
 int unlockpt(int fd) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::unlockpt, fd);
   return next<"unlockpt">(::unlockpt)(fd);
-}
-int inotify_rm_watch(int fd, int wd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::inotify_rm_watch, fd, wd);
-  return next<"inotify_rm_watch">(::inotify_rm_watch)(fd, wd);
-}
-int isfdtype(int fd, int fdtype) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::isfdtype, fd, fdtype);
-  return next<"isfdtype">(::isfdtype)(fd, fdtype);
-}
-ssize_t readahead(int fd, off64_t offset, size_t count) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::readahead, fd, offset, count);
-  return next<"readahead">(::readahead)(fd, offset, count);
-}
-int sockatmark(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::sockatmark, fd);
-  return next<"sockatmark">(::sockatmark)(fd);
-}
-int sync_file_range(int fd, off64_t offset, off64_t count, unsigned int flags) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::sync_file_range, fd, offset, count, flags);
-  return next<"sync_file_range">(::sync_file_range)(fd, offset, count, flags);
-}
-int tcdrain(int fd) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcdrain, fd);
-  return next<"tcdrain">(::tcdrain)(fd);
-}
-int tcflow(int fd, int action) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcflow, fd, action);
-  return next<"tcflow">(::tcflow)(fd, action);
-}
-int tcflush(int fd, int queue_selector) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcflush, fd, queue_selector);
-  return next<"tcflush">(::tcflush)(fd, queue_selector);
-}
-pid_t tcgetpgrp(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcgetpgrp, fd);
-  return next<"tcgetpgrp">(::tcgetpgrp)(fd);
-}
-pid_t tcgetsid(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcgetsid, fd);
-  return next<"tcgetsid">(::tcgetsid)(fd);
-}
-int tcsendbreak(int fd, int duration) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcsendbreak, fd, duration);
-  return next<"tcsendbreak">(::tcsendbreak)(fd, duration);
-}
-int tcsetpgrp(int fd, pid_t pgrp_id) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcsetpgrp, fd, pgrp_id);
-  return next<"tcsetpgrp">(::tcsetpgrp)(fd, pgrp_id);
-}
-int login_tty(int fd) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("login_tty", fd);
-  return next<"login_tty">(::login_tty)(fd);
-}
-int fexecve(int fd, char* const argv[], char* const envp[]) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fexecve", fd);
-  return next<"fexecve">(::fexecve)(fd, argv, envp);
-}
-int execveat(int fd, const char* path, char* const argv[], char* const envp[], int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("execveat", fd);
-  return next<"execveat">(::execveat)(fd, path, argv, envp, flags);
-}
-int fanotify_mark(int fd, unsigned flags, uint64_t mask, int folder, const char* path) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fanotify_mark", fd);
-  return next<"fanotify_mark">(::fanotify_mark)(fd, flags, mask, folder, path);
-}
-int name_to_handle_at(int fd, const char* name, file_handle* to, int* mount, int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("name_to_handle_at", fd);
-  return next<"name_to_handle_at">(::name_to_handle_at)(fd, name, to, mount, flags);
-}
-int bindresvport(int fd, sockaddr_in* address) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("bindresvport", fd);
-  return next<"bindresvport">(::bindresvport)(fd, address);
-}
-ssize_t tee(int fd, int to, size_t bytes, unsigned flags) {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("tee", fd);
-  return next<"tee">(::tee)(fd, to, bytes, flags);
-}
-ssize_t getdirentries(int fd, char* buf, size_t nbytes, off_t* basep) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getdirentries", fd);
-  return next<"getdirentries">(::getdirentries)(fd, buf, nbytes, basep);
-}
-ssize_t getdirentries64(int fd, char* buf, size_t nbytes, off64_t* basep) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getdirentries64", fd);
-  return next<"getdirentries64">(::getdirentries64)(fd, buf, nbytes, basep);
-}
-int futimesat(int fd, const char* file, const timeval tvp[2]) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("futimesat", fd);
-  return next<"futimesat">(::futimesat)(fd, file, tvp);
 }
 
 }  // extern "C"
