@@ -87,15 +87,31 @@ static void regions(void) {
   }
 }
 
+static int inner_bind(void) {
+  int bind = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp master
+  bind = omp_get_proc_bind();
+  return bind;
+}
+
+/* The clause proc_bind holds for regions within, unless the environment says more. */
+static void clauses(void) {
+  int before = omp_get_proc_bind(), is_list = before == omp_proc_bind_spread;
+  int within = is_list ? omp_proc_bind_primary : omp_proc_bind_close;
+#pragma omp parallel reduction(+ : wrong) proc_bind(close)
+  wrong += (int)omp_get_proc_bind() != within || inner_bind() != within;
+#pragma omp parallel if (0) proc_bind(close)
+  wrong += (int)omp_get_proc_bind() != within;
+  expect(!wrong && (int)omp_get_proc_bind() == before, "how regions within a region are bound");
+}
+
 int main(int argc, char** argv) {
   struct {
     const char* name;
     void (*function)(void);
-  } modes[] = {{"bound", bound},
-               {"unbound", unbound},
-               {"format", format},
-               {"show", show},
-               {"regions", regions}};
+  } modes[] = {{"bound", bound}, {"unbound", unbound}, {"format", format},
+               {"show", show},   {"regions", regions}, {"clauses", clauses}};
   for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
     if (argc > 1 && strcmp(argv[1], modes[i].name) == 0) modes[i].function();
   if (!wrong) printf("good\n");

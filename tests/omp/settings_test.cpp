@@ -34,6 +34,12 @@ TEST(OmpSettingsTest, TheThreadsOfANodeShareItsFirstPlaceWithItsPrimaryThread) {
   EXPECT_EQ(places[2], places[3]);
 }
 
+TEST(OmpSettingsTest, AClauseBindsRegionsWithin) {
+  for (const std::string& team : kTeams)
+    for (const char* bind : {"true", "spread,primary"})
+      expect_good(team, kPlaces + " clauses", {std::string("OMP_PROC_BIND=") + bind});
+}
+
 TEST(OmpSettingsTest, ThreadsAreNotBoundUnlessTheUserWantsIt) {
   for (const std::string& team : kTeams) {
     expect_good(team, kPlaces + " unbound");

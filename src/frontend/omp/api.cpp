@@ -110,7 +110,7 @@ int omp_in_explicit_task() { return this_thread().explicit_tasks != 0 ? 1 : 0; }
 
 int omp_get_cancellation() { return 0; }
 
-int omp_get_proc_bind() { return static_cast<int>(environment().bind_at(region().active_level)); }
+int omp_get_proc_bind() { return static_cast<int>(next_bind()); }
 
 int omp_get_num_places() { return static_cast<int>(places_of_all()); }
 

@@ -58,6 +58,8 @@ void tell_places(void*) {
   std::copy_n(mine.begin(), own().count, own().places);
 }
 
+bool is_bind_clause(unsigned clause) { return clause >= 2 && clause <= 4; }
+
 bool is_equal(const Seat& a, const Seat& b) {
   return a.place == b.place && a.first == b.first && a.count == b.count;
 }
@@ -72,10 +74,19 @@ void share_places() {
   run_on_each_node(tell_places, nullptr);
 }
 
+Bind next_bind() {
+  std::uint32_t by_clause = controls().bind;
+  return by_clause != 0 ? static_cast<Bind>(by_clause) : environment().bind_at(region().level);
+}
+
 Bind bind_of_region(unsigned clause) {
-  Bind bind = environment().bind_at(region().active_level);
-  if (bind == Bind::kFalse || clause < 2 || clause > 4) return bind;
-  return static_cast<Bind>(clause);
+  Bind bind = next_bind();
+  return bind == Bind::kFalse || !is_bind_clause(clause) ? bind : static_cast<Bind>(clause);
+}
+
+std::uint32_t bind_within(unsigned clause) {
+  if (!is_bind_clause(clause) || !environment().binds_threads()) return controls().bind;
+  return region().level + 1 < environment().binds.size() ? 0 : clause;
 }
 
 void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team) {

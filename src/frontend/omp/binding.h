@@ -16,6 +16,11 @@ void share_places();
 // shows what it has where OMP_DISPLAY_AFFINITY asks for it and it has changed.
 void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team);
 
+// How the next region is bound that has no clause of its own.
+Bind next_bind();
+// Controls::bind of the tasks of a region that the calling thread is about to enter: what
+// OMP_PROC_BIND says of its level, else the clause.
+std::uint32_t bind_within(unsigned clause);
 // How a region is bound whose clause proc_bind has that number (0: none).
 Bind bind_of_region(unsigned clause);
 

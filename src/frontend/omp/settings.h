@@ -35,6 +35,7 @@ struct Controls {
   std::int32_t default_device = 0;
   std::int32_t max_teams = 0;
   std::int32_t teams_thread_limit = 0;
+  std::uint32_t bind = 0;  // how the next team is bound, if a clause has said so (Bind)
 };
 
 // What the environment says, which is the same on all nodes and never changes.

@@ -285,6 +285,7 @@ void enter_alone(Started& started, unsigned flags) {
     take_seat(bind_of_region(flags & kProcBindBits), 0, 1, 1);
   }
   started.controls = controls();
+  me.controls.bind = bind_within(flags & kProcBindBits);
   started.is_forked = false;
   Region& outer = region();
   started.region = Region();
@@ -307,6 +308,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   fork.data = data;
   fork.generation = me.generation;
   fork.controls = controls();
+  fork.controls.bind = bind_within(flags & kProcBindBits);
   fork.reductions = me.group != nullptr ? me.group->reductions : nullptr;
   fork.has_begin = begin != nullptr ? 1 : 0;
   if (begin != nullptr) fork.begin = *begin;
@@ -329,6 +331,7 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
   note_begin(fork.region, true);
   exchange_thread_locals(me);
   started.controls = controls();
+  me.controls.bind = fork.controls.bind;
   started.is_forked = true;
   started.region = make_region(&implicit, 0, size, fork.moves_tasks != 0);
   me.region = &started.region;
