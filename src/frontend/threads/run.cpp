@@ -16,6 +16,7 @@
 #include "frontend/threads/private_stacks.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_source.h"
+#include "platform/libc_signals.h"
 #include "platform/program_signals.h"
 
 extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
@@ -128,6 +129,15 @@ _Unwind_Reason_Code stop(int, _Unwind_Action actions, _Unwind_Exception_Class, _
   _longjmp(base->jump, 1);
 }
 
+// From here on the kernel gives a signal for the process to another thread. A handler that ran in a
+// thread without a record would take the program's objects for private ones.
+void close_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  all = platform::without_fault_signals(all);
+  platform::libc_signals().set_mask(SIG_BLOCK, &all, nullptr);
+}
+
 // Registered first, so it is called after the destructors of the thread's own thread_locals. Where
 // the thread has called exit, the C library calls it as well, while the thread still runs.
 void at_end(void* raw) {
@@ -136,6 +146,7 @@ void at_end(void* raw) {
   destroy_values();
   ThreadState& me = this_thread();
   if (record.has_given_stack == 0) Program::get()->stacks().give_back(me.stack);
+  close_signals();
   me.record = nullptr;
   thread_has_ended(record);
   if (me.private_stack != nullptr)
