@@ -259,11 +259,12 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
   Outcome range = check_range(address, bytes, "touch", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result = on_own_stack(
-        [this, &context, b, access] { return make_present(context, BlockId{b}, access); });
+    auto result = on_own_stack([this, &context, b, access] {
+      Inside inside(context);
+      return make_present(context, BlockId{b}, access);
+    });
     if (result == protocol::FaultResult::kForeign) {
       return {Status::kAddress,
               fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};
@@ -293,9 +294,9 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
   constexpr int kTries = 16;
   begin_operation();
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   for (int i = 0; i < kTries; ++i) {
     auto done = on_own_stack([this, &context, &op, block = BlockId{blocks.first}] {
+      Inside inside(context);
       return engine_->run(context, hlrc_->atomic(context.strand, block, op));
     });
     before = done.before;
@@ -303,7 +304,10 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
     if (done.result == protocol::FaultResult::kForeign)
       return {Status::kAddress,
               fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
-    on_own_stack([&] { engine_->run(context, hlrc_->free_memory(context.strand)); });
+    on_own_stack([&] {
+      Inside inside(context);
+      engine_->run(context, hlrc_->free_memory(context.strand));
+    });
   }
   out_of_memory(self(), blocks.first);
 }
@@ -313,8 +317,8 @@ Outcome Node::evict(const void* address, std::uint64_t bytes) {
   Outcome range = check_range(address, bytes, "evict", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   on_own_stack([this, &context, blocks] {
+    Inside inside(context);
     engine_->run(context, hlrc_->evict(context.strand, blocks, true));
     engine_->run(context, sc_->evict(context.strand, blocks));
   });
@@ -342,7 +346,6 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   if (bytes > space_->bytes()) return too_much();
   if (Outcome fits = fits_memory(bytes, options); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,
                                    options.policy,
@@ -352,8 +355,14 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
   if (options.collective) request.sequence = collective_.fetch_add(1) + 1;
   std::size_t name = std::min(options.name.size(), sizeof request.name - 1);
   options.name.copy(request.name, name);
-  auto status = on_own_stack([this, &context, request] {
-    return static_cast<wire::RegionStatus>(engine_->call(context, request));
+  auto [status, reply] = on_own_stack([this, &context, request] {
+    Inside inside(context);
+    auto answered = static_cast<wire::RegionStatus>(engine_->call(context, request));
+    wire::RegionReply told;
+    std::vector<std::byte> answer = context.strand.take_answer();
+    protocol::Bytes payload(answer);
+    wire::take(payload, told);
+    return std::pair(answered, told);
   });
   if (status == wire::RegionStatus::kNoSpace) return too_much();
   if (status == wire::RegionStatus::kMismatch) {
@@ -363,10 +372,6 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                     "another size or other options; all nodes must make the same calls",
                     request.sequence, bytes)};
   }
-  wire::RegionReply reply;
-  std::vector<std::byte> answer = context.strand.take_answer();
-  protocol::Bytes payload(answer);
-  wire::take(payload, reply);
   address = space_->address_of(reply.first);
   return {};
 }
@@ -376,10 +381,10 @@ Outcome Node::free(void* address) {
   Outcome range = check_range(address, 1, "free", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   auto status = wire::RegionStatus::kUnknown;
   if (address == space_->address_of(blocks.first)) {
     status = on_own_stack([this, &context, block = BlockId{blocks.first}] {
+      Inside inside(context);
       return static_cast<wire::RegionStatus>(
           engine_->call(context, protocol::RegionFree{block, context.strand.waiter()}));
     });

@@ -224,8 +224,8 @@ Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start st
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   begin_operation();
   ThreadContext& context = threads_.current();
-  Inside inside(context);
   bool matched = on_own_stack([&] {
+    Inside inside(context);
     context.waiting = {For::kBarrier, barrier.value};
     std::uint64_t from = platform::ticks();
     bool all_matched = true;
