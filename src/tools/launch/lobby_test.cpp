@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "tools/launch/codec.h"
@@ -59,7 +60,7 @@ class LobbyTest : public testing::Test {
   }
   // An engine that comes in, from another thread, for dialling blocks.
   void come_in(const stream::Secret& secret, bool welcome) {
-    bool done = false;
+    std::atomic<bool> done{false};
     std::thread engine([&] {
       auto socket = dial_hub({"127.0.0.1"}, lobby_->port(), secret, welcome ? 5000 : 300);
       EXPECT_EQ(socket.ok(), welcome);
