@@ -73,7 +73,7 @@ class LobbyTest : public testing::Test {
       engine_ = socket ? std::move(socket).value() : base::UniqueFd();
       done = true;
     });
-    for (int i = 0; i < 5000 && !(welcome ? !guests_.empty() : done); ++i) serve(1);
+    for (int i = 0; i < 5000 && !(welcome ? !guests_.empty() : done.load()); ++i) serve(1);
     engine.join();
   }
 
