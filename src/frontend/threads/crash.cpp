@@ -49,12 +49,16 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* raw) {
 }
 
 void add_place(platform::SignalText& text, std::uintptr_t at) {
-  CodePlace place = loaded_place(at);
-  if (place.offset == 0) {
+  dl_find_object object{};
+  if (::_dl_find_object(reinterpret_cast<void*>(at), &object) != 0) {
     text.add(" at ").add_hex(at).add(", where there is no code");
     return;
   }
-  text.add(" at ").add(place.file()).add("+").add_hex(place.offset);
+  const link_map& map = *object.dlfo_link_map;
+  CodePlace place = place_in_file(map, at);
+  const char* slash = ::strrchr(place.path, '/');
+  text.add(" at ").add(slash == nullptr ? place.path : slash + 1).add("+");
+  text.add_hex(at - map.l_addr);
   if (place.function[0] != '\0')
     text.add(" (").add(place.function).add("+").add_hex(place.inside).add(")");
 }
