@@ -85,9 +85,9 @@ class Live : public Sink {
   Live(std::unique_ptr<Sink> next, Shape shape, const Progress& progress)
       : next_(std::move(next)), shape_(shape), progress_(progress) {}
   ~Live() override {
+    const int viewers = viewers_;  // a viewer that reads leaves as soon as it sees the end
     newest_.end();
     server_.stop();
-    const int viewers = viewers_;
     disconnect_all(port_);
     if (serving_.joinable()) serving_.join();
     if (viewers > 0) std::printf("row=live viewers_at_end=%d\n", viewers);
