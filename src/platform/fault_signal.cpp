@@ -13,6 +13,7 @@
 #include "platform/fault_context.h"
 #include "platform/guarded_copy.h"
 #include "platform/libc_signals.h"
+#include "platform/loop_probe.h"
 #include "platform/program_signals.h"
 #include "platform/signal_text.h"
 #include "platform/view_rights.h"
@@ -171,7 +172,7 @@ void pass_on_as_unmapped(const siginfo_t& info, void* context) {
 }
 
 void on_sigbus(int, siginfo_t* info, void* raw_context) {
-  if (is_wake(*info)) return;
+  if (is_wake(*info) || begin_probe(*info, raw_context)) return;
   int saved_errno = errno;
   auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   bool resolved = false, is_unmapped = false;

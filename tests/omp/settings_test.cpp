@@ -117,12 +117,27 @@ TEST(OmpSettingsTest, DestructorsOfLibrariesHaveRegions) {
   for (const std::string& team : kTeams) expect_good(team, EARLY_PROGRAM " alone");
 }
 
+// The place is the loop's own: a function of the program, whatever is in the loop.
 TEST(OmpSettingsTest, ALoopThatPollsPlainMemoryIsNamed) {
-  std::string line = "timeout -s KILL 60 " +
-                     omp_line("-n 2 --threads 1 --patience 1", POLLING_PROGRAM) +
-                     " 2>&1 | grep -m 1 -o 'its loop polls plain memory'";
-  Launched job({"/bin/sh", "-c", line}, {});
-  EXPECT_EQ(job.finish().out, "its loop polls plain memory\n");
+  const std::pair<const char*, const char*> loops[] = {
+      {"yield", "called sched_yield"}, {"pause", "polled memory"}, {"nothing", "polled memory"}};
+  for (const auto& [how, does] : loops) {
+    std::string line = "timeout -s KILL 60 " +
+                       omp_line("-n 2 --threads 1 --patience 1", POLLING_PROGRAM " ") + how +
+                       " 2>&1 | grep -m 1 -o '" + does +
+                       " again and again .*omp_polling_program+0x[0-9a-f]* (wait_for+0x[0-9a-f]*), "
+                       "without a flush'";
+    Launched job({"/bin/sh", "-c", line}, {});
+    Outcome outcome = job.finish();
+    EXPECT_EQ(count(outcome.out, "polling_program"), 1) << how << outcome.out << outcome.err;
+  }
+}
+
+TEST(OmpSettingsTest, AThreadThatComputesForLongIsNotNamed) {
+  Outcome outcome = run_omp("-n 2 --threads 1 --patience 0.5", POLLING_PROGRAM " compute");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.out, "good\n");
+  EXPECT_EQ(count(outcome.err, "again and again"), 0) << outcome.err;
 }
 
 }  // namespace

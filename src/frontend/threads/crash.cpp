@@ -49,16 +49,12 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* raw) {
 }
 
 void add_place(platform::SignalText& text, std::uintptr_t at) {
-  dl_find_object object{};
-  if (::_dl_find_object(reinterpret_cast<void*>(at), &object) != 0) {
+  CodePlace place = loaded_place(at);
+  if (place.offset == 0) {
     text.add(" at ").add_hex(at).add(", where there is no code");
     return;
   }
-  const link_map& map = *object.dlfo_link_map;
-  CodePlace place = place_in_file(map, at);
-  const char* slash = ::strrchr(place.path, '/');
-  text.add(" at ").add(slash == nullptr ? place.path : slash + 1).add("+");
-  text.add_hex(at - map.l_addr);
+  text.add(" at ").add(place.file()).add("+").add_hex(place.offset);
   if (place.function[0] != '\0')
     text.add(" (").add(place.function).add("+").add_hex(place.inside).add(")");
 }

@@ -12,6 +12,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/polling.h"
 #include "frontend/threads/private_stacks.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_source.h"
@@ -206,7 +207,9 @@ void* begin(void* raw) {
   runtime::own_stack().top = reinterpret_cast<std::byte*>((frame - kFrames) / 64 * 64);
   Call call{function, argument, nullptr};
   begin_target(record);
+  begin_watched(record);
   runtime::call_on_stack(stack.top(), terrane_bottom_of_stack, &call);
+  end_watched(record);
   end_target(record);
   runtime::own_stack().top = nullptr;
   return call.result;

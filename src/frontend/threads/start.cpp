@@ -23,6 +23,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/output.h"
+#include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/preload_variables.h"
@@ -201,6 +202,7 @@ void* run_program(void*) {
   Program::start();
   Program& program = *Program::get();
   ::on_exit(program.self() == 0 ? finish : finish_elsewhere, nullptr);
+  watch_loops();
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   Record& main = program.control().records[0];

@@ -170,8 +170,17 @@ std::string place_of_code(std::uintptr_t at, const std::string& search_path) {
   return name.empty() ? fmt::format("{}:{:#x}", file_name(module.path), address) : name;
 }
 
-CodePlace place_in_file(const link_map& map, std::uintptr_t at) {
+const char* CodePlace::file() const {
+  const char* slash = ::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+CodePlace loaded_place(std::uintptr_t at) {
   CodePlace place;
+  dl_find_object object{};
+  if (::_dl_find_object(reinterpret_cast<void*>(at), &object) != 0) return place;
+  const link_map& map = *object.dlfo_link_map;
+  place.offset = at - map.l_addr;
   if (*map.l_name == '\0') {
     ssize_t bytes =
         next<"readlink">(::readlink)("/proc/self/exe", place.path, sizeof place.path - 1);

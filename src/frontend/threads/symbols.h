@@ -31,11 +31,14 @@ std::string line_of_call(const std::string& place, const std::string& search_pat
 
 // Where an instruction of a loaded file lies. Cut where it is too long.
 struct CodePlace {
+  std::uintptr_t offset = 0;  // in the file; 0: no file has an instruction there
   char path[1024] = {};       // of the file
   char function[128] = {};    // empty: it is not known
   std::uintptr_t inside = 0;  // from the function's beginning
+
+  const char* file() const;  // the path's last part
 };
 // Async-signal-safe.
-CodePlace place_in_file(const link_map& map, std::uintptr_t at);
+CodePlace loaded_place(std::uintptr_t at);
 
 }  // namespace terrane::frontend::threads

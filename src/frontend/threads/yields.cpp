@@ -3,10 +3,10 @@
 #include <sched.h>
 #include <time.h>
 
-#include <cstdlib>
+#include <cstdint>
 
-#include "base/log.h"
 #include "frontend/interpose/next.h"
+#include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
 #include "platform/wait.h"
 
@@ -15,16 +15,6 @@ namespace {
 
 // A thread that computes for longer between two calls does not only wait.
 constexpr std::uint64_t kInARowNs = 1'000'000;
-
-// 0: nobody wants to know.
-std::uint64_t patience_ns() {
-  static const std::uint64_t patience = [] {
-    const char* text = std::getenv("TERRANE_PATIENCE");
-    double seconds = text == nullptr ? 0 : std::strtod(text, nullptr);
-    return seconds > 0 ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
-  }();
-  return patience;
-}
 
 std::uint64_t computed_ns() {
   timespec now;
@@ -40,22 +30,16 @@ struct Row {
 };
 thread_local constinit Row row = {};
 
-void note_yield() {
+void note_yield(std::uintptr_t caller) {
   std::uint64_t now = platform::now_ns();
   std::uint64_t computed = computed_ns();
   if (computed - row.computed_ns > kInARowNs) row = {now, computed, false};
   row.computed_ns = computed;
   if (row.has_said || now - row.since_ns < patience_ns()) return;
   row.has_said = true;
-  runtime::on_own_stack([now] {
+  runtime::on_own_stack([now, caller] {
     Private ours;
-    base::log(
-        "thread {} has called sched_yield again and again for {:.3g} s: if its loop polls plain "
-        "memory, it does not see what other nodes write; put a flush, a lock or an atomic "
-        "operation "
-        "with an order into the loop, and behind the write that it waits for",
-        this_thread().record - Program::get()->control().records,
-        static_cast<double>(now - row.since_ns) * 1e-9);
+    report_polling(*this_thread().record, "called sched_yield", now - row.since_ns, caller - 1);
     return 0;
   });
 }
@@ -69,7 +53,8 @@ extern "C" {
 int sched_yield() noexcept {
   using namespace terrane::frontend;
   bool counts = threads::Program::get() != nullptr && threads::is_in_program();
-  if (counts && threads::patience_ns() != 0) threads::note_yield();
+  if (counts && threads::patience_ns() != 0)
+    threads::note_yield(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   return next<"sched_yield">(::sched_yield)();
 }
 

@@ -13,6 +13,7 @@ namespace terrane::runtime::waiting {
 class Patience {
  public:
   static void set_ms(std::uint64_t ms) { limit_ms() = ms; }  // 0: no wait is reported
+  static std::uint64_t limit_ns() { return limit_ms() * 1'000'000; }
 
   // The seconds that the wait has lasted, if they are to be reported now; otherwise 0.
   double due() {

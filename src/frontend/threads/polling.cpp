@@ -1,0 +1,129 @@
+#include "frontend/threads/polling.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "base/log.h"
+#include "frontend/threads/program.h"
+#include "frontend/threads/symbols.h"
+#include "platform/loop_probe.h"
+#include "platform/quiet_thread.h"
+#include "platform/wait.h"
+#include "runtime/waiting/patience.h"
+
+namespace terrane::frontend::threads {
+namespace {
+
+constexpr std::uint64_t kLooksInPatience = 4;
+constexpr std::uint64_t kShortestLookNs = 50'000'000, kLongestLookNs = 1'000'000'000;
+constexpr std::uint64_t kLeastTicks = 2;  // of processor time, of a thread that does not only wait
+
+// By record: the thread of this node; 0: none.
+std::atomic<pid_t> threads[kMostThreads];
+
+// How often a thread has waited in the kernel, and how long it has run outside of it.
+struct Use {
+  std::uint64_t waits = 0, ticks = 0;
+};
+
+// What the watcher knows of a thread.
+struct Watched {
+  pid_t thread = 0;
+  Use since;  // when it waited last
+  std::uint64_t since_ns = 0, probed_ns = 0;
+  bool is_named = false;
+};
+Watched watched[kMostThreads];
+
+Use use_of(pid_t thread) {
+  Use use;
+  std::string folder = "/proc/self/task/" + std::to_string(thread);
+  std::ifstream status(folder + "/status");
+  for (std::string word; status >> word;)
+    if (word == "voluntary_ctxt_switches:") status >> use.waits;
+  std::ifstream stat(folder + "/stat");
+  std::string text(std::istreambuf_iterator<char>(stat), {});
+  // The thread's name, in parentheses, may hold blanks. The number behind the 11th blank after it.
+  std::size_t at = text.rfind(')');
+  constexpr int kBlanks = 12;
+  for (int i = 0; i < kBlanks && at != std::string::npos; ++i) at = text.find(' ', at + 1);
+  if (at != std::string::npos) use.ticks = std::strtoull(text.c_str() + at, nullptr, 10);
+  return use;
+}
+
+bool is_own_code(std::uintptr_t at) {
+  return Program::get()->is_own(reinterpret_cast<const void*>(at));
+}
+
+void look_at(std::uint32_t number, std::uint64_t now_ns) {
+  pid_t thread = threads[number].load();
+  if (thread == 0) return;
+  Watched& one = watched[number];
+  Use use = use_of(thread);
+  if (one.thread != thread || use.waits != one.since.waits) {
+    one = {thread, use, now_ns, 0, false};
+    return;
+  }
+  bool is_due = now_ns - one.since_ns >= patience_ns() && now_ns - one.probed_ns >= patience_ns();
+  if (one.is_named || !is_due || use.ticks - one.since.ticks < kLeastTicks) return;
+  one.probed_ns = now_ns;
+  platform::LoopReport found = platform::probe_loop(thread, is_own_code);
+  if (!found.polls || threads[number].load() != thread) return;
+  one.is_named = true;
+  report_polling(Program::get()->control().records[number], "polled memory", now_ns - one.since_ns,
+                 found.at);
+}
+
+[[noreturn]] void watch() {
+  std::uint64_t look_ns =
+      std::clamp(patience_ns() / kLooksInPatience, kShortestLookNs, kLongestLookNs);
+  timespec pause{static_cast<time_t>(look_ns / 1'000'000'000),
+                 static_cast<long>(look_ns % 1'000'000'000)};
+  for (;;) {
+    ::nanosleep(&pause, nullptr);
+    for (std::uint32_t number = 0; number < kMostThreads; ++number)
+      look_at(number, platform::now_ns());
+  }
+}
+
+std::uint32_t number_of(const Record& record) {
+  return static_cast<std::uint32_t>(&record - Program::get()->control().records);
+}
+
+}  // namespace
+
+// Not of the environment, which is the program's and on node 0 when this node starts.
+std::uint64_t patience_ns() { return runtime::waiting::Patience::limit_ns(); }
+
+void report_polling(const Record& record, const char* does, std::uint64_t for_ns,
+                    std::uintptr_t at) {
+  CodePlace place = loaded_place(at);
+  std::string where = place.function[0] == '\0'
+                          ? std::string()
+                          : fmt::format(" ({}+{:#x})", place.function, place.inside);
+  base::log(
+      "thread {} has {} again and again for {:.3g} s at {}+{:#x}{}, without a flush: if its loop "
+      "polls plain memory, it does not see what other nodes write; put a flush, a lock or an "
+      "atomic operation with an order into the loop, and behind the write that it waits for",
+      number_of(record), does, static_cast<double>(for_ns) * 1e-9, place.file(), place.offset,
+      where);
+}
+
+void watch_loops() {
+  if (patience_ns() != 0) platform::start_without_signals(watch).detach();
+}
+
+void begin_watched(const Record& record) {
+  threads[number_of(record)].store(static_cast<pid_t>(::syscall(SYS_gettid)));
+}
+
+void end_watched(const Record& record) { threads[number_of(record)].store(0); }
+
+}  // namespace terrane::frontend::threads

@@ -1,0 +1,117 @@
+#include "platform/loop_probe.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "platform/fault_test_space.h"
+#include "platform/program_signals.h"
+
+namespace terrane::platform {
+namespace {
+
+#if defined(__x86_64__)
+
+volatile int ready = 0;
+volatile long memory = 0;
+std::atomic<bool> over{false};
+
+void poll() { asm volatile("1: cmpl $0, %0\n je 1b" : : "m"(ready) : "cc"); }
+
+void poll_with_pause() { asm volatile("1: pause\n cmpl $0, %0\n je 1b" : : "m"(ready) : "cc"); }
+
+// It polls less and less often, up to a limit.
+void poll_with_pauses() {
+  asm volatile(
+      "mov $1, %%ecx\n"
+      "1: mov %%ecx, %%eax\n"
+      "2: pause\n dec %%eax\n jnz 2b\n"
+      "cmp $64, %%ecx\n jge 3f\n add %%ecx, %%ecx\n"
+      "3: cmpl $0, %0\n je 1b"
+      :
+      : "m"(ready)
+      : "eax", "ecx", "cc");
+}
+
+void count_in_a_register() {
+  asm volatile("xor %%ecx, %%ecx\n1: inc %%rcx\n cmpl $0, %0\n je 1b" : : "m"(ready) : "rcx", "cc");
+}
+
+// No register and no flag tells one round from the next.
+void count_in_memory() {
+  asm volatile("1: addq $256, %1\n cmpl $0, %0\n je 1b" : : "m"(ready), "m"(memory) : "cc");
+}
+
+void add_in_floating_point() {
+  double sum = 0.0, one = 1.0;
+  asm volatile("1: addsd %2, %0\n cmpl $0, %1\n je 1b" : "+x"(sum) : "m"(ready), "x"(one) : "cc");
+}
+
+void give_way() {
+  while (ready == 0) ::getppid();
+}
+
+bool everything(std::uintptr_t) { return true; }
+
+// Whether the loop polls, if it is looked at again and again. In a process of its own, since the
+// handlers of faults are installed.
+[[noreturn]] void find_out(void (*loop)(), bool expected) {
+  signal(SIGBUS, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
+  std::atomic<pid_t> thread{0};
+  std::thread looping([&] {
+    ensure_signal_stack();
+    sigset_t all;
+    sigfillset(&all);
+    program_sigmask(SIG_SETMASK, &all, nullptr);
+    thread = gettid();
+    loop();
+    over = true;
+  });
+  while (thread == 0) usleep(1000);
+  usleep(10'000);
+  bool polls = false;
+  for (int i = 0; i < 2; ++i) polls = polls || probe_loop(thread, everything).polls;
+  ready = 1;
+  looping.join();
+  _exit(polls == expected && over ? 42 : 43);
+}
+
+TEST(LoopProbeDeathTest, ALoopThatOnlyAnotherThreadCanEndPolls) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (auto* loop : {poll, poll_with_pause, poll_with_pauses})
+    EXPECT_EXIT(find_out(loop, true), testing::ExitedWithCode(42), "");
+}
+
+TEST(LoopProbeDeathTest, ALoopThatComputesDoesNotPoll) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (auto* loop : {count_in_a_register, count_in_memory, add_in_floating_point, give_way})
+    EXPECT_EXIT(find_out(loop, false), testing::ExitedWithCode(42), "");
+}
+
+bool goes_on(std::initializer_list<std::uint8_t> bytes) {
+  std::uint8_t code[16] = {};
+  std::copy(bytes.begin(), bytes.end(), code);
+  return may_go_on(code);
+}
+
+TEST(LoopProbeTest, OnlyChangesOfMemoryAndCallsOfTheKernelEndTheLook) {
+  EXPECT_TRUE(goes_on({0x8b, 0x05, 0, 0, 0, 0}));     // mov eax, [rip]
+  EXPECT_TRUE(goes_on({0x89, 0x45, 0xfc}));           // mov [rbp-4], eax
+  EXPECT_TRUE(goes_on({0x83, 0x3d, 0, 0, 0, 0, 0}));  // cmp [rip], 0
+  EXPECT_TRUE(goes_on({0x48, 0x83, 0xc0, 0x01}));     // add rax, 1
+  EXPECT_TRUE(goes_on({0xf3, 0x90}));                 // pause
+  EXPECT_TRUE(goes_on({0x0f, 0xb6, 0x00}));           // movzx eax, [rax]
+  EXPECT_FALSE(goes_on({0x83, 0x45, 0xfc, 0x01}));    // add [rbp-4], 1
+  EXPECT_FALSE(goes_on({0x66, 0x01, 0x02}));          // add [rdx], ax
+  EXPECT_FALSE(goes_on({0x48, 0xff, 0x00}));          // inc [rax]
+  EXPECT_FALSE(goes_on({0xf0, 0x0f, 0xc1, 0x02}));    // lock xadd [rdx], eax
+  EXPECT_FALSE(goes_on({0x0f, 0x05}));                // syscall
+}
+
+#endif
+
+}  // namespace
+}  // namespace terrane::platform
