@@ -5,6 +5,14 @@ COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#888888", "#9467bd", "#ff7f0e", "#1
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, RIGHT = 760, 420, 80, 40, 60, 130
 
 
+def size_label(size):
+    for unit in ("", "K", "M"):
+        if size < 1024:
+            return f"{size}{unit}"
+        size //= 1024
+    return f"{size}G"
+
+
 def svg(curves, title, across, up="", every=1, label="{:,}".format):
     """curves: name -> {x: y}. `across`, `up`: what the axes are; of the x there is a label at every `every`-th."""
     places = sorted({x for points in curves.values() for x in points})

@@ -7,14 +7,9 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 
 readonly logs=build/nightly
 readonly all=(pages predictions chunks gateways asan-ubsan tsan fuzz arm64 spin)
-readonly labels='unit|sim'
-readonly tests='Conformance|Scenario|Litmus'
+readonly labels='unit|sim|conformance'
 
 sim() { build/stage/bin/terrane sim --seed today "$@"; }
-
-sanitized() { # PRESET
-  ./run test --preset "$1" -L "$labels" -j 2 && ./run test --preset "$1" -R "$tests" -LE "$labels" -j 2
-}
 
 part() { # NAME
   case $1 in
@@ -22,7 +17,7 @@ part() { # NAME
     predictions) sim --protocol hlrc --predict random --histories 3000000 ;;
     chunks) sim --protocol mesi_chunk --histories 1000000 && sim --protocol work_stream --histories 1000000 ;;
     gateways) sim --protocol routing --histories 200000 ;;
-    asan-ubsan | tsan) sanitized "$1" ;;
+    asan-ubsan | tsan) ./run test --preset "$1" -L "$labels" ;;
     fuzz) scripts/fuzz.sh 300 ;;
     arm64) scripts/check_arm64.sh ;;
     spin) scripts/check_model.sh ;;

@@ -38,14 +38,6 @@ def put_curves(output):
     return curves
 
 
-def size_label(size):
-    for unit in ("", "K", "M"):
-        if size < 1024:
-            return f"{size}{unit}"
-        size //= 1024
-    return f"{size}G"
-
-
 def plots(all_records):
     """Name of the file -> SVG. The oldest record comes first."""
     found = {}
@@ -59,5 +51,5 @@ def plots(all_records):
         curves = put_curves(record["output"]) if record["benchmark"] == "shmem" else {}
         if curves:
             title = "shmem_putmem, PE 0 to PE 1 of one host"
-            found["shmem_put.svg"] = chart.svg(curves, title, "bytes", "GB/s", 3, size_label)
+            found["shmem_put.svg"] = chart.svg(curves, title, "bytes", "GB/s", 3, chart.size_label)
     return found

@@ -20,14 +20,6 @@ def series(found, way):
     return {name: points for name, points in curves.items() if points}
 
 
-def label(size):
-    for unit in ("", "K", "M"):
-        if size < 1024:
-            return f"{size}{unit}"
-        size //= 1024
-    return f"{size}G"
-
-
 def markdown(found):
     lines = ["Bandwidth over memcpy's, in the same run (of POSH: over the best of its copies, on five machines of its paper)", "",
              "| bytes | " + " | ".join(f"{name} put | {name} get" for name in found) + " |", "|---|" + "---|" * 2 * len(found)]
@@ -38,7 +30,7 @@ def markdown(found):
             for way, floor in (("put", "memcpy-to"), ("get", "memcpy-from")):
                 ns = rows.get((way, "heap", size))
                 cells.append("-" if ns is None else f"{base[floor, 'heap', size] / ns:.2f}")
-        lines.append(f"| {label(size)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {chart.size_label(size)} | " + " | ".join(cells) + " |")
     lines += ["", "| POSH on | get | put |", "|---|---|---|"]
     lines += [f"| {machine} | {get / copy:.2f} | {put / copy:.2f} |" for machine, (copy, get, put) in POSH.items()]
     return "\n".join(lines + [""])
@@ -46,7 +38,7 @@ def markdown(found):
 
 def write(found, folder):
     os.makedirs(folder, exist_ok=True)
-    texts = {f"{way}.svg": chart.svg(series(found, way), f"shmem_{way}mem, PE 0 to PE 1 of one host", "bytes", "GB/s", 3, label) for way in ("put", "get")}
+    texts = {f"{way}.svg": chart.svg(series(found, way), f"shmem_{way}mem, PE 0 to PE 1 of one host", "bytes", "GB/s", 3, chart.size_label) for way in ("put", "get")}
     texts["ratios.md"] = markdown(found)
     for name, text in texts.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:

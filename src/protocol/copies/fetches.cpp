@@ -61,7 +61,7 @@ Task<Fetched> Fetches::ask(Strand& s, BlockRange run, NodeId home, bool stages, 
   bool reached = node_.reaches(home);
   FetchResult answer;
   if (reached) {
-    OwnReader reader(homes_, home, run.first, stages, wish.may_take);
+    OwnReader reader(homes_, home, run.first, stages);
     answer = co_await at_home_.read(s, run, home, wish.follows, reader);
   } else {
     answer = co_await s.perform(Fetch{home, run, wish, stages});

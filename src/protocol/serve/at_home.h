@@ -40,19 +40,20 @@ inline bool is_armed_for(std::uint32_t word, NodeId node) {
 }
 
 // For whom AtHome::read reads: says which blocks may be read, takes homes, copies bytes.
+// By itself it admits all blocks and takes no home.
 class HomeReader {
  public:
   virtual ~HomeReader() = default;
-  // Whether the block may be read, whose bytes are here as its word says.
-  virtual bool admits(std::uint64_t block, std::uint32_t word) const = 0;
-  // Whether the reader takes the home that the word offers.
-  virtual bool wants_home(std::uint32_t word) const = 0;
-  // Takes it. False: the word has changed.
-  virtual Task<bool> take(Strand& s, std::uint64_t block, std::uint32_t word) = 0;
   // Copies the bytes of blocks of the run that is read, from its first one on.
   virtual Task<> copy(Strand& s, BlockRange blocks) = 0;
+  // Whether the block may be read, whose bytes are here as its word says.
+  virtual bool admits(std::uint64_t, std::uint32_t) const { return true; }
+  // Whether the reader takes the home that the word offers.
+  virtual bool wants_home(std::uint32_t) const { return false; }
+  // Takes it. False: the word has changed.
+  virtual Task<bool> take(Strand&, std::uint64_t, std::uint32_t) { co_return false; }
   // The bytes of the homes that were taken are copied.
-  virtual Task<> end_take(Strand& s) = 0;
+  virtual Task<> end_take(Strand&) { co_return; }
 };
 
 class AtHome {

@@ -39,7 +39,6 @@ class Requester : public HomeReader {
             std::byte* out)
       : self_(self), node_(node), may_take_(may_take), copy_(first, block_bytes, out) {}
 
-  bool admits(std::uint64_t, std::uint32_t) const override { return true; }
   bool wants_home(std::uint32_t word) const override {
     return may_take_ && is_armed_for(word, node_);
   }
@@ -84,10 +83,7 @@ class SubscribedNodes : public HomeReader {
     bool freed = entries_ != nullptr && !entries_[block].may_be_home(self_);
     return !taken && (!freed || mutant(Mutant::kPushesFreed));
   }
-  bool wants_home(std::uint32_t) const override { return false; }
-  Task<bool> take(Strand&, std::uint64_t, std::uint32_t) override { co_return false; }
   Task<> copy(Strand& s, BlockRange blocks) override { return copy_.copy(s, blocks); }
-  Task<> end_take(Strand&) override { co_return; }
 
  private:
   NodeId self_;
