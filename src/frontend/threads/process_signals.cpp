@@ -23,6 +23,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/node_call.h"
+#include "frontend/threads/signal_sending.h"
 #include "platform/fault_signal.h"
 #include "platform/program_handlers.h"
 #include "platform/program_signals.h"
@@ -45,9 +46,6 @@ std::array<Relayed, NSIG> relayed;
 std::atomic<std::uint64_t> relayed_set{0};
 std::atomic<pid_t> server{0};
 
-constexpr std::uint32_t kNobody = ~0u;
-constexpr std::uint32_t kBeginsToWait = ~0u;  // of Record::waits_as
-
 // When the handler of a signal has run last, and whether the launcher had sent that.
 struct Latest {
   std::atomic<std::uint64_t> at_ns{0};
@@ -55,7 +53,7 @@ struct Latest {
 };
 std::array<Latest, NSIG> latest;
 
-pid_t the_process = 0, the_parent = 0;
+pid_t the_parent = 0;
 // Signals that this thread sends to itself with a value.
 thread_local std::uint64_t own_queued __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -119,89 +117,6 @@ bool relay(int signal_number, const siginfo_t& info) {
   relayed_set.fetch_or(bit_of(signal_number));
   if (pid_t thread = server.load(); thread != 0) platform::wake_thread(thread);
   return true;
-}
-
-// Those of the kernel and of kill(2) have no value, and other processes cannot send them.
-bool has_value(int code) { return code < 0 && code != SI_TKILL; }
-
-void send_to_process(int signal_number, int code, void* value) {
-  if (!has_value(code)) {
-    next<"kill">(::kill)(the_process, signal_number);
-    return;
-  }
-  siginfo_t info{};
-  info.si_signo = signal_number;
-  info.si_code = code;
-  info.si_pid = the_process;
-  info.si_uid = ::getuid();
-  info.si_value.sival_ptr = value;
-  ::syscall(SYS_rt_sigqueueinfo, the_process, signal_number, &info);
-}
-
-int send_to_thread(pid_t thread, int signal_number, int code, void* value) {
-  if (code != SI_QUEUE)
-    return ::syscall(SYS_tgkill, the_process, thread, signal_number) == 0 ? 0 : errno;
-  siginfo_t info{};
-  info.si_signo = signal_number;
-  info.si_code = SI_QUEUE;
-  info.si_pid = the_process;
-  info.si_uid = ::getuid();
-  info.si_value.sival_ptr = value;
-  return ::syscall(SYS_rt_tgsigqueueinfo, the_process, thread, signal_number, &info) == 0 ? 0
-                                                                                          : errno;
-}
-
-// The count by which a thread learns that its signal has been sent.
-LockId sent_of(const Record& record) { return count_of(&record.signal_sent); }
-
-void acknowledge(const Command& command) {
-  if (command.sender == 0) return;
-  Program& program = *Program::get();
-  const Record& sender = program.control().records[command.sender - 1];
-  program.node().change_count(sent_of(sender), protocol::CountOp::kAdd, 1);
-}
-
-// Sends a command about a signal, and waits until it is done.
-void send_and_wait(std::uint32_t node, Command command) {
-  Program& program = *Program::get();
-  const Record& own = *this_thread().record;
-  command.sender = static_cast<std::uint32_t>(&own - program.control().records) + 1;
-  program.send(node, command);
-  program.node().take_units(sent_of(own), {}, pages::kForEver);
-}
-
-// Sends it to a thread of this node; false: it is not there yet, since it has just been made, or
-// begins to wait on node 0. `target`: whom it is for instead. Under the lock, so the thread finds
-// the signal when it has begun to wait.
-bool try_signal(const Command& command, std::uint32_t& target) {
-  Control& control = Program::get()->control();
-  Holding hold(&control.lock);
-  const Record& record = control.records[command.number];
-  bool lives = record.state == Record::kRunning && record.generation == command.generation;
-  if (!lives) return true;
-  if (record.waits_as == kBeginsToWait) return false;
-  if (record.waits_as != 0) {
-    target = record.waits_as - 1;
-    return true;
-  }
-  pid_t thread = thread_of(command.number, command.generation);
-  if (thread == 0) return false;
-  send_to_thread(thread, command.signal, command.code, reinterpret_cast<void*>(command.value));
-  return true;
-}
-
-void signal_thread(Command command) {
-  constexpr int kMostTries = 20'000;
-  Program& program = *Program::get();
-  std::uint32_t target = kNobody;
-  for (int tries = 0; tries < kMostTries && !try_signal(command, target); ++tries) ::usleep(100);
-  if (target == kNobody) return;
-  const Record& record = program.control().records[target];
-  command.number = target;
-  command.generation = record.generation;
-  command.sender = 0;
-  if (record.node == program.self()) return signal_thread(command);
-  program.send(record.node, command);
 }
 
 void set_waits_as(Record& record, std::uint32_t as) {
