@@ -126,5 +126,7 @@ inline base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceK
 // Gives the calling thread an alternate signal stack (sized from AT_MINSIGSTKSZ, with room for the
 // protocol), if it has none; freed at thread exit. Cheap when done already.
 void ensure_signal_stack();
+// Whether the address lies on it. Async-signal-safe.
+bool is_on_signal_stack(const void* at);
 
 }  // namespace terrane::platform

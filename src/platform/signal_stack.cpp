@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <new>
 
 #include "base/check.h"
@@ -98,6 +99,11 @@ void ensure_signal_stack() {
   stack_t before{};
   if (libc_signals().sigaltstack(nullptr, &before) != 0) return;
   if (!is_large_enough(before) && (before.ss_flags & SS_ONSTACK) == 0) set_up(before);
+}
+
+bool is_on_signal_stack(const void* at) {
+  return mine != nullptr && std::less_equal<>()(mine->base, at) &&
+         std::less<>()(at, mine->base + mine->bytes);
 }
 
 int program_sigaltstack(const stack_t* stack, stack_t* before) {

@@ -356,6 +356,31 @@ static void* die(void* signal_number) {
   return NULL;
 }
 
+static timer_t start_timer(int signal_number, long ns) {
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal_number};
+  struct itimerspec each = {{0, ns}, {0, ns}};
+  timer_t timer;
+  expect(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create");
+  expect(timer_settime(timer, 0, &each, NULL) == 0, "timer_settime");
+  return timer;
+}
+
+// Two timers meet main, which computes: the second signal comes while the first handler posts.
+static void handlers_meet(void) {
+  sem_init(&killed, 0, 0);
+  install(SIGUSR1, post_killed, 0);
+  install(SIGUSR2, post_killed, 0);
+  timer_t timers[] = {start_timer(SIGUSR1, 37000), start_timer(SIGUSR2, 41000)};
+  struct timespec from, now;
+  clock_gettime(CLOCK_MONOTONIC, &from);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while (now.tv_sec - from.tv_sec + (now.tv_nsec - from.tv_nsec) * 1e-9 < 1);
+  for (int i = 0; i < 2; ++i) timer_delete(timers[i]);
+  int posts = 0;
+  while (sem_trywait(&killed) == 0) ++posts;
+  expect(posts > 100, "handlers post");
+}
+
 int main(int count, char** arguments) {
   const char* mode = count > 1 ? arguments[1] : "";
   sem_init(&semaphore, 0, 0);
@@ -368,6 +393,7 @@ int main(int count, char** arguments) {
   if (strcmp(mode, "ignored") == 0) ignored();
   if (strcmp(mode, "alarms") == 0) alarms();
   if (strcmp(mode, "served") == 0) served();
+  if (strcmp(mode, "handlers_meet") == 0) handlers_meet();
   if (strcmp(mode, "dies") == 0) {
     int signal_number = atoi(arguments[2]);
     run_threads(die, &signal_number);

@@ -39,6 +39,11 @@ TEST(SignalsTest, NoSignalIsLostAtTheStartOfAThread) {
   for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) expect_good("-n 1", "self_sent");
 }
 
+TEST(SignalsTest, ASignalMayComeWhileAnotherHandlerPosts) {
+  for (const char* setup : {"-n 1", "-n 2 --placement 1", "-n 2 --fault-source sigsegv"})
+    expect_good(setup, "handlers_meet");
+}
+
 TEST(SignalsTest, HandlersMayUseMemoryWithEveryFaultSource) {
   for (const char* source : {"uffd-async", "uffd-sync", "uffd-late", "sigsegv"})
     for (const char* mode : {"in_waits", "interrupted"})

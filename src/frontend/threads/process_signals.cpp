@@ -64,7 +64,8 @@ bool must_wait(std::uintptr_t stack) {
   constexpr std::uintptr_t kMostUsed = 4 << 20;
   const runtime::OwnStack& own = runtime::own_stack();
   auto top = reinterpret_cast<std::uintptr_t>(own.top);
-  if (own.top != nullptr && top - stack < kMostUsed) return true;
+  bool is_below = own.top != nullptr && top - stack < kMostUsed;
+  if (is_below && !platform::is_on_signal_stack(reinterpret_cast<const void*>(stack))) return true;
   return own.depth != 0 || own.holds != 0 || platform::is_in_fault_handler();
 }
 

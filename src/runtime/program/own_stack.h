@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "platform/fault_source.h"
+
 namespace terrane::runtime {
 
 // Threads of a program whose memory is shared run on stacks in shared memory (stacks.h). The
@@ -77,7 +79,10 @@ template <typename Function>
 auto on_own_stack(Function function) -> decltype(function()) {
   using Result = decltype(function());
   OwnStack& own = own_stack();
-  if (own.depth++ != 0 || own.top == nullptr) {
+  // A handler of the program stays on the signal stack: the kernel would take the next signal there
+  // from the top, over the handler's frames.
+  bool stays = own.top == nullptr || platform::is_on_signal_stack(__builtin_frame_address(0));
+  if (own.depth++ != 0 || stays) {
     struct Leave {
       ~Leave() {
         --own_stack().depth;
