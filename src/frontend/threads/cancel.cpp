@@ -107,6 +107,8 @@ int cancel(Record& record) {
   return 0;
 }
 
+std::uint32_t generation_of(std::uint32_t number) { return targets[number].generation.load(); }
+
 pid_t thread_of(std::uint32_t number, std::uint32_t generation) {
   const Target& target = targets[number];
   return target.generation.load() == generation ? target.thread.load() : 0;

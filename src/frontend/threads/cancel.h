@@ -19,6 +19,8 @@ void end_target(const Record& record);
 // Cancels a thread on any node. An error number, or 0.
 int cancel(Record& record);
 
+// That of a record whose thread runs on this node; 0: none does.
+std::uint32_t generation_of(std::uint32_t number);
 // The kernel's number of a thread of this node; 0: it is not there.
 pid_t thread_of(std::uint32_t number, std::uint32_t generation);
 // The same, and waits until it is, as it has just been made; 0: it has ended, or does not come.

@@ -58,6 +58,9 @@ struct Command {
     kSignal,        // to node 0: a signal for the process, sent by a thread
     kRelay,         // the same, sent to another node's process from outside
     kThreadSignal,  // a signal for a thread of the node
+    kOffer,         // to another node than 0: signals for the process; `value` is their set
+    kAccept,        // to node 0: a thread has `signal` open, of which there was an offer
+    kAccepted,      // to that thread
     kExecute        // the job's program is to be another one; `value` is the address of a message
   };
   Kind kind;
@@ -72,8 +75,8 @@ struct Command {
 // The commands for one node: a ring, and the address of its bell.
 struct alignas(64) Mail {
   // For each record: that an ended thread was cancelled, a start, that this thread is cancelled,
-  // and a signal that it sends; and signals from outside.
-  static constexpr std::uint32_t kRoom = 4 * kMostThreads + 4 * NSIG;
+  // and a signal that it sends; signals from outside, and each node's answer to an offer.
+  static constexpr std::uint32_t kRoom = 4 * kMostThreads + 4 * NSIG + kMostNodes;
   std::uint64_t bell;
   std::uint64_t first, count;
   Command ring[kRoom];

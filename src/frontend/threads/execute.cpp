@@ -20,6 +20,7 @@
 #include "frontend/interpose/executing.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/output.h"
+#include "frontend/threads/signal_offers.h"
 #include "frontend/threads/state_calls.h"
 #include "platform/preload_variables.h"
 
@@ -221,6 +222,7 @@ class ProgramExecuting final : public Executing {
     const Message* message = is_for_job ? message_of(*execution) : nullptr;
     Command command{message == nullptr ? Command::kLeave : Command::kExecute, 0};
     command.value = reinterpret_cast<std::uintptr_t>(message);
+    end_offers();
     for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, command);
     leave_and_execute(*execution, message != nullptr);
   }

@@ -23,6 +23,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/node_call.h"
+#include "frontend/threads/signal_offers.h"
 #include "frontend/threads/signal_sending.h"
 #include "platform/fault_signal.h"
 #include "platform/program_handlers.h"
@@ -54,8 +55,6 @@ struct Latest {
 std::array<Latest, NSIG> latest;
 
 pid_t the_parent = 0;
-// Signals that this thread sends to itself with a value.
-thread_local std::uint64_t own_queued __attribute__((tls_model("initial-exec"))) = 0;
 
 std::uint64_t bit_of(int signal_number) { return std::uint64_t{1} << (signal_number - 1); }
 
@@ -72,15 +71,6 @@ bool must_wait(std::uintptr_t stack) {
 bool ran_just_now(int signal_number) {
   std::uint64_t at = latest[static_cast<std::size_t>(signal_number)].at_ns.load();
   return at != 0 && platform::now_ns() - at < kEchoNs;
-}
-
-bool is_echo(int signal_number, const siginfo_t& info) {
-  Latest& last = latest[static_cast<std::size_t>(signal_number)];
-  bool by_launcher = info.si_code == SI_USER && info.si_pid == the_parent;
-  if (by_launcher && !last.by_launcher.load() && ran_just_now(signal_number)) return true;
-  last.by_launcher.store(by_launcher);
-  last.at_ns.store(platform::now_ns());
-  return false;
 }
 
 // The handler is code of the program, whatever it has interrupted. In an operation that waits it
@@ -106,12 +96,10 @@ void run(void (*handler)(int, siginfo_t*, void*), int signal_number, siginfo_t* 
 }
 
 // The kernel itself sends SIGPIPE and SIGXFSZ to a thread, and those are no signals that end
-// processes from elsewhere.
+// processes from elsewhere. With a value this process sends to its threads alone.
 bool relay(int signal_number, const siginfo_t& info) {
-  if (info.si_code == SI_TKILL || (own_queued & bit_of(signal_number)) != 0) {
-    own_queued &= ~bit_of(signal_number);
-    return false;
-  }
+  bool is_own = info.si_code == SI_QUEUE && info.si_pid == the_process;
+  if (info.si_code == SI_TKILL || is_own) return false;
   Relayed& one = relayed[static_cast<std::size_t>(signal_number)];
   one.code.store(info.si_code);
   one.value.store(info.si_value.sival_ptr);
@@ -264,6 +252,15 @@ class Signals final : public ProcessSignals {
 
 }  // namespace
 
+bool is_echo(int signal_number, const siginfo_t& info) {
+  Latest& last = latest[static_cast<std::size_t>(signal_number)];
+  bool by_launcher = info.si_code == SI_USER && info.si_pid == the_parent;
+  if (by_launcher && !last.by_launcher.load() && ran_just_now(signal_number)) return true;
+  last.by_launcher.store(by_launcher);
+  last.at_ns.store(platform::now_ns());
+  return false;
+}
+
 void share_process(Control& control) {
   Process& process = control.process;
   process.number = base::own_process();
@@ -330,6 +327,15 @@ void serve_signal(const Command& command) {
       send_to_process(signal, command.code, value);
       acknowledge(command);
       break;
+    case Command::kOffer:
+      consider_offer(command);
+      break;
+    case Command::kAccept:
+      send_accepted(command);
+      break;
+    case Command::kAccepted:
+      deliver_accepted(command);
+      break;
     default:
       signal_thread(command);
       acknowledge(command);
@@ -382,10 +388,8 @@ int send_to(Record& record, int signal_number, int code, void* value) {
   Record* target = &record;
   if (record.state != Record::kRunning) return record.state == Record::kFree ? ESRCH : 0;
   if (signal_number == 0) return 0;
-  if (target == this_thread().record) {
-    if (code == SI_QUEUE) own_queued |= bit_of(signal_number);
+  if (target == this_thread().record)
     return send_to_thread(static_cast<pid_t>(::syscall(SYS_gettid)), signal_number, code, value);
-  }
   Command command{Command::kThreadSignal,
                   static_cast<std::uint32_t>(target - program.control().records)};
   command.generation = target->generation;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "frontend/threads/program.h"
@@ -21,6 +22,10 @@ bool has_relayed_signals();
 void relay_signals();
 // Commands of this node's mail that are about signals.
 void serve_signal(const Command& command);
+
+// Whether a signal for the process is one that it has had just now: a batch system may send it to
+// all processes of a job, and to the launcher, which passes it on. Otherwise it has it now.
+bool is_echo(int signal_number, const siginfo_t& info);
 
 // Whether the program means itself by that number.
 bool is_programs_process(pid_t process);

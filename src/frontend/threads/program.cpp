@@ -309,6 +309,9 @@ void Program::serve() {
       case Command::kSignal:
       case Command::kRelay:
       case Command::kThreadSignal:
+      case Command::kOffer:
+      case Command::kAccept:
+      case Command::kAccepted:
         serve_signal(command);
         break;
       case Command::kExit:

@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::uint32_t kNobody = ~0u;
 
-// Those of the kernel and of kill(2) have no value, and other processes cannot send them.
-bool has_value(int code) { return code < 0 && code != SI_TKILL; }
-
 // The count by which a thread learns that its signal has been sent.
 LockId sent_of(const Record& record) { return count_of(&record.signal_sent); }
 
@@ -42,6 +39,8 @@ bool try_signal(const Command& command, std::uint32_t& target) {
 }
 
 }  // namespace
+
+bool has_value(int code) { return code < 0 && code != SI_TKILL; }
 
 void send_to_process(int signal_number, int code, void* value) {
   if (!has_value(code)) {

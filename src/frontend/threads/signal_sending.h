@@ -15,6 +15,10 @@ inline constinit pid_t the_process = 0;
 // Of Record::waits_as: the thread begins to wait on node 0.
 inline constexpr std::uint32_t kBeginsToWait = ~0u;
 
+// Whether a signal of that code comes with a value. Those of the kernel and of kill(2) do not, and
+// other processes cannot send them.
+bool has_value(int code);
+
 // Sends a signal to this node's process. `code` is a siginfo_t's; `value` goes with SI_QUEUE and
 // what the kernel does not send itself.
 void send_to_process(int signal_number, int code, void* value);

@@ -25,6 +25,7 @@
 #include "frontend/threads/output.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/signal_offers.h"
 #include "platform/page_size.h"
 #include "platform/preload_variables.h"
 #include "platform/quiet_thread.h"
@@ -144,6 +145,7 @@ void finish(int code, void*) {
   }
   code &= 0xff;
   Program& program = *Program::get();
+  end_offers();
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
   flush_output();
   program.node().leave();
@@ -205,6 +207,7 @@ void* run_program(void*) {
   watch_loops();
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
+  begin_offers();
   Record& main = program.control().records[0];
   terrane::runtime::Stack stack = program.stacks().take_for_main();
   std::at_quick_exit(finish_quickly);
