@@ -21,7 +21,7 @@ ROWS = {  # what the page calls a file's functions
     "control": "control, where the size is known", "sockets": "sockets", "queues": "queues and semaphores",
     "waiting": "waiting", "clocks": "clocks", "timers": "timers",
     "async_files": "asynchronous ones, made at once", "limits": "rights, processors", "locking": "locked memory",
-    "process": "processes", "replaced": "threads, the current folder, rights and limits", "programs": "other programs", "signals": "signals", "fortified": "checked and old forms",
+    "process": "processes", "replaced": "threads, the current folder, rights and limits", "programs": "other programs", "signals": "signals", "old_signals": "older calls about signals", "fortified": "checked and old forms",
     "unserved": "not served, but told", "closing": "closing, which spares the job's descriptors",
     "mutexes": "mutexes", "conditions": "conditions", "read_write_locks": "read-write locks",
     "semaphores": "semaphores and barriers", "c_threads": "C", "atomics": "atomics",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 
@@ -36,6 +37,11 @@ class Elsewhere {
   virtual std::uint32_t node_of(int fd) = 0;
   virtual std::uint32_t node_of(std::FILE* stream) = 0;
   virtual std::uint32_t node_of(const void* opened) = 0;  // a folder, a walk through a tree
+  // Whether the call is the program's, made on another node than 0.
+  virtual bool is_for_node_0() = 0;
+  // What the C library has for a semaphore of this node that the program has opened by its name, or
+  // the semaphore itself.
+  virtual sem_t* own_semaphore(sem_t* semaphore) = 0;
   // The same file by a number that says its node. A negative number, or one that is not opened by
   // the program, stays.
   virtual int adopt(int fd) = 0;

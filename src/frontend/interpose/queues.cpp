@@ -15,8 +15,10 @@
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::call_elsewhere;
+using terrane::frontend::call_on;
 using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
+using terrane::frontend::Elsewhere;
 using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
@@ -34,6 +36,13 @@ union SemaphoreArgument {  // semctl(2) has its callers declare it
   semid_ds* status;
   unsigned short* values;
 };
+
+int control_semaphores(int semaphores, int number, int command, SemaphoreArgument argument) {
+  return ::semctl(semaphores, number, command, argument);
+}
+
+// Those of System V are node 0's: another node may be on another host.
+bool is_node_0_s() { return Elsewhere::get() != nullptr && Elsewhere::get()->is_for_node_0(); }
 
 // What the command's pointer leads to.
 std::size_t argument_bytes(int semaphores, int command) {
@@ -71,18 +80,38 @@ ssize_t take_message(char* to, std::size_t bytes, unsigned* priority, Call call)
 #pragma GCC visibility push(default)
 extern "C" {
 
+int msgget(key_t key, int flags) noexcept {
+  if (is_node_0_s()) return call_on(0, ::msgget, key, flags);
+  return next<"msgget">(::msgget)(key, flags);
+}
+
+int semget(key_t key, int count, int flags) noexcept {
+  if (is_node_0_s()) return call_on(0, ::semget, key, count, flags);
+  return next<"semget">(::semget)(key, count, flags);
+}
+
+int shmget(key_t key, size_t bytes, int flags) noexcept {
+  if (is_node_0_s()) return call_on(0, ::shmget, key, bytes, flags);
+  return next<"shmget">(::shmget)(key, bytes, flags);
+}
+
 int msgsnd(int queue, const void* message, size_t bytes, int flags) {
+  if (is_node_0_s())
+    return cancellable([&] { return call_on(0, ::msgsnd, queue, message, bytes, flags); });
   InBytes own(message, sizeof(long) + bytes);
   return cancellable_next<"msgsnd">(::msgsnd)(queue, own.get(), bytes, flags);
 }
 
 ssize_t msgrcv(int queue, void* message, size_t bytes, long kind, int flags) {
+  if (is_node_0_s())
+    return cancellable([&] { return call_on(0, ::msgrcv, queue, message, bytes, kind, flags); });
   OutBytes own(message, sizeof(long) + bytes);
   ssize_t result = cancellable_next<"msgrcv">(::msgrcv)(queue, own.get(), bytes, kind, flags);
   return own.done(result, sizeof(long) + static_cast<std::size_t>(std::max<ssize_t>(result, 0)));
 }
 
 int msgctl(int queue, int command, msqid_ds* argument) noexcept {
+  if (is_node_0_s()) return call_on(0, ::msgctl, queue, command, argument);
   std::size_t bytes =
       command == IPC_INFO || command == MSG_INFO ? sizeof(msginfo) : sizeof(msqid_ds);
   OutBytes own(argument, bytes);
@@ -91,12 +120,14 @@ int msgctl(int queue, int command, msqid_ds* argument) noexcept {
 }
 
 int semop(int semaphores, sembuf* operations, size_t count) noexcept {
+  if (is_node_0_s()) return call_on(0, ::semop, semaphores, operations, count);
   InBytes own(operations, count * sizeof *operations);
   auto* from = static_cast<sembuf*>(const_cast<void*>(own.get()));
   return next<"semop">(::semop)(semaphores, from, count);
 }
 
 int semtimedop(int semaphores, sembuf* operations, size_t count, const timespec* timeout) noexcept {
+  if (is_node_0_s()) return call_on(0, ::semtimedop, semaphores, operations, count, timeout);
   InBytes own(operations, count * sizeof *operations);
   In<timespec> own_timeout(timeout);
   auto* from = static_cast<sembuf*>(const_cast<void*>(own.get()));
@@ -108,6 +139,7 @@ int semctl(int semaphores, int number, int command, ...) noexcept {
   va_start(more, command);
   auto argument = va_arg(more, SemaphoreArgument);
   va_end(more);
+  if (is_node_0_s()) return call_on(0, control_semaphores, semaphores, number, command, argument);
   auto* call = next<"semctl">(::semctl);
   bool shared = command != SETVAL && SharedRange::contains(argument.status);
   std::size_t bytes = shared ? argument_bytes(semaphores, command) : 0;
@@ -118,6 +150,7 @@ int semctl(int semaphores, int number, int command, ...) noexcept {
 }
 
 int shmctl(int segment, int command, shmid_ds* argument) noexcept {
+  if (is_node_0_s()) return call_on(0, ::shmctl, segment, command, argument);
   Out<shmid_ds, true> own(argument);
   return own.done(next<"shmctl">(::shmctl)(segment, command, own.get()));
 }

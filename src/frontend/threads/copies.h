@@ -22,6 +22,7 @@
 #include <netinet/ether.h>
 #include <printf.h>
 #include <pthread.h>
+#include <pty.h>
 #include <pwd.h>
 #include <regex.h>
 #include <rpc/netdb.h>

@@ -32,6 +32,8 @@ class Files final : public Elsewhere {
   std::uint32_t node_of(int fd) override;
   std::uint32_t node_of(std::FILE* stream) override;
   std::uint32_t node_of(const void* opened) override;
+  bool is_for_node_0() override { return self_ != 0 && asks(); }
+  sem_t* own_semaphore(sem_t* semaphore) override { return threads::own_semaphore(semaphore); }
   int adopt(int fd) override;
   void redirected(int fd) override;
   bool append(std::FILE* stream, const void* text, std::size_t bytes) override {

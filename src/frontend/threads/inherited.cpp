@@ -136,6 +136,9 @@ bool set_ids(const Rights& from, const Rights& now) {
 
 const char* inherit_rights(const Rights& from) {
   auto changed = [&](Rights::Field field) { return (from.changed >> field & 1) != 0; };
+  // While it still may. The kernel's answer is 20 less the priority, so that it is positive.
+  if (changed(Rights::kNice))
+    call(SYS_setpriority, PRIO_PROCESS, 0, 20 - static_cast<long>(from.of[Rights::kNice]));
   if (changed(Rights::kBoundingSet)) {
     inherit_bounding_set();
     if (!lower_bounding_set(from.of[Rights::kBoundingSet])) return "its bounding set";
@@ -148,9 +151,6 @@ const char* inherit_rights(const Rights& from) {
   if (capabilities && !give_up_capabilities(from, rights_here())) return "its capabilities";
   if (changed(Rights::kNoNewPrivileges) && control(PR_SET_NO_NEW_PRIVS, 1) != 0)
     return "no new privileges";
-  // The kernel's answer is 20 less the priority, so that it is positive.
-  if (changed(Rights::kNice))
-    call(SYS_setpriority, PRIO_PROCESS, 0, 20 - static_cast<long>(from.of[Rights::kNice]));
   return nullptr;
 }
 

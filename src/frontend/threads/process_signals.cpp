@@ -415,26 +415,6 @@ pid_t getpid(void) noexcept {
   return asks ? Program::get()->control().process.number : own;
 }
 
-pid_t getppid(void) noexcept {
-  if (is_elsewhere()) return Program::get()->control().process.parent;
-  return static_cast<pid_t>(::syscall(SYS_getppid));
-}
-
-pid_t getpgrp(void) noexcept {
-  if (is_elsewhere()) return Program::get()->control().process.group;
-  return next<"getpgrp">(::getpgrp)();
-}
-
-pid_t getpgid(pid_t process) noexcept {
-  bool own = is_elsewhere() && (process == 0 || is_programs_process(process));
-  return own ? Program::get()->control().process.group : next<"getpgid">(::getpgid)(process);
-}
-
-pid_t getsid(pid_t process) noexcept {
-  bool own = is_elsewhere() && (process == 0 || is_programs_process(process));
-  return own ? Program::get()->control().process.session : next<"getsid">(::getsid)(process);
-}
-
 int kill(pid_t process, int signal_number) noexcept {
   if (!is_elsewhere()) return next<"kill">(::kill)(process, signal_number);
   if (is_programs_process(process)) return send_from_here(signal_number, SI_USER, nullptr);

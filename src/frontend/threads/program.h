@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <spawn.h>
 
 #include <atomic>
@@ -153,6 +154,10 @@ void share_notices(const Program& program);
 // Makes the C library's list of what a child does with its files, for the caller to destroy. False:
 // `from` is such a list itself.
 bool copy_spawn_actions(const posix_spawn_file_actions_t& from, posix_spawn_file_actions_t& to);
+
+// What the C library has for a semaphore of this node that the program has opened by its name, or
+// the semaphore itself.
+sem_t* own_semaphore(sem_t* semaphore);
 
 // Which place of the program has called: its file and the address there. Empty: none has.
 std::string place_of_call();

@@ -35,6 +35,11 @@ auto with_random(Call call) {
   return call(random);
 }
 
+// What lcong48 has set, and srand48 sets back.
+drand48_data constants() {
+  return with_random([](Random& random) { return random.linear; });
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -93,6 +98,61 @@ long mrand48(void) noexcept {
 void srand48(long seed) noexcept {
   if (!is_shared()) return next<"srand48">(::srand48)(seed);
   with_random([seed](Random& random) { return ::srand48_r(seed, &random.linear); });
+}
+
+unsigned short* seed48(unsigned short seed[3]) noexcept {
+  if (!is_shared()) return next<"seed48">(::seed48)(seed);
+  return with_random([seed](Random& random) {
+    ::seed48_r(seed, &random.linear);
+    return random.linear.__old_x;
+  });
+}
+
+void lcong48(unsigned short numbers[7]) noexcept {
+  if (!is_shared()) return next<"lcong48">(::lcong48)(numbers);
+  with_random([numbers](Random& random) { return ::lcong48_r(numbers, &random.linear); });
+}
+
+// The numbers are the caller's, the constants the program's.
+double erand48(unsigned short numbers[3]) noexcept {
+  if (!is_shared()) return next<"erand48">(::erand48)(numbers);
+  drand48_data own = constants();
+  double number = 0;
+  ::erand48_r(numbers, &own, &number);
+  return number;
+}
+
+long nrand48(unsigned short numbers[3]) noexcept {
+  if (!is_shared()) return next<"nrand48">(::nrand48)(numbers);
+  drand48_data own = constants();
+  long number = 0;
+  ::nrand48_r(numbers, &own, &number);
+  return number;
+}
+
+long jrand48(unsigned short numbers[3]) noexcept {
+  if (!is_shared()) return next<"jrand48">(::jrand48)(numbers);
+  drand48_data own = constants();
+  long number = 0;
+  ::jrand48_r(numbers, &own, &number);
+  return number;
+}
+
+// The state before is what the C library calls it: one word before the numbers.
+char* initstate(unsigned seed, char* state, size_t bytes) noexcept {
+  if (!is_shared()) return next<"initstate">(::initstate)(seed, state, bytes);
+  return with_random([=](Random& random) {
+    auto* before = reinterpret_cast<char*>(random.plain.state - 1);
+    return ::initstate_r(seed, state, bytes, &random.plain) == 0 ? before : nullptr;
+  });
+}
+
+char* setstate(char* state) noexcept {
+  if (!is_shared()) return next<"setstate">(::setstate)(state);
+  return with_random([=](Random& random) {
+    auto* before = reinterpret_cast<char*>(random.plain.state - 1);
+    return ::setstate_r(state, &random.plain) == 0 ? before : nullptr;
+  });
 }
 
 }  // extern "C"

@@ -461,6 +461,31 @@ void logwtmp(const char* line, const char* name, const char* host) noexcept {
 void updwtmpx(const char* file, const utmpx* entry) {
   return at_node_0(next<"updwtmpx">(::updwtmpx), ::updwtmpx, file, entry);
 }
+int brk(void* end) noexcept {
+  if (!concerns_all_nodes()) return next<"brk">(::brk)(end);
+  return refused<"brk", int>(ENOMEM,
+      "it would give memory of the calling node alone; use malloc or mmap");
+}
+int pkey_alloc(unsigned flags, unsigned rights) noexcept {
+  if (!concerns_all_nodes()) return next<"pkey_alloc">(::pkey_alloc)(flags, rights);
+  return refused<"pkey_alloc", int>(ENOSPC,
+      "the keys of shared memory would be those of the calling node alone");
+}
+FILE* open_wmemstream(wchar_t** text, size_t* characters) noexcept {
+  if (!concerns_all_nodes()) return next<"open_wmemstream">(::open_wmemstream)(text, characters);
+  return refused<"open_wmemstream", FILE*>(ENOSYS,
+      "its text would be memory of the calling node alone; `open_memstream` works");
+}
+pid_t _Fork(void) noexcept {
+  if (!concerns_all_nodes()) return next<"_Fork">(::_Fork)();
+  return refused<"_Fork", pid_t>(ENOSYS,
+      "the child would not have the program's memory; `posix_spawn` works");
+}
+int forkpty(int* master, char* name, const termios* terminal, const winsize* size) noexcept {
+  if (!concerns_all_nodes()) return next<"forkpty">(::forkpty)(master, name, terminal, size);
+  return refused<"forkpty", int>(ENOSYS,
+      "the child would not have the program's memory; `openpty` and `posix_spawn` work");
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

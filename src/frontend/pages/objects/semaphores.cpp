@@ -6,9 +6,17 @@
 #include <cerrno>
 #include <climits>
 
+#include "frontend/interpose/arguments.h"
+#include "frontend/interpose/cancelling.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/pages/objects/shared_object.h"
 
 using namespace terrane::frontend::pages;
+using terrane::frontend::call_elsewhere;
+using terrane::frontend::cancellable;
+using terrane::frontend::Elsewhere;
+using terrane::frontend::In;
+using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::protocol::Arrival;
 using terrane::protocol::CountOp;
@@ -30,6 +38,21 @@ int take_until(sem_t* semaphore, clockid_t clock, const timespec* time) {
   std::uint64_t until_ns = 0;
   if (!deadline(clock, time, until_ns)) return fail(EINVAL);
   return take(semaphore, until_ns, ETIMEDOUT);
+}
+
+// A semaphore in private memory: one with a name is a node's, where calls about it are made.
+bool is_other_nodes(const void* semaphore) { return is_elsewhere(semaphore); }
+
+template <typename Result, typename... Parameters>
+Result at_its_node(Result (*function)(sem_t*, Parameters...), sem_t* semaphore,
+                   std::type_identity_t<Parameters>... more) {
+  const void* opened = semaphore;
+  return cancellable([&] { return call_elsewhere(opened, function, semaphore, more...); });
+}
+
+sem_t* own(sem_t* semaphore) {
+  Elsewhere* elsewhere = Elsewhere::get();
+  return elsewhere == nullptr ? semaphore : elsewhere->own_semaphore(semaphore);
 }
 
 // What a count of the job was before the change.
@@ -81,34 +104,52 @@ int sem_destroy(sem_t* semaphore) noexcept {
 }
 
 int sem_wait(sem_t* semaphore) {
-  if (!is_shared(semaphore)) return next<"sem_wait">(::sem_wait)(semaphore);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_wait, semaphore);
+    return next<"sem_wait">(::sem_wait)(own(semaphore));
+  }
   return take(semaphore, kForEver, EAGAIN);
 }
 
 int sem_trywait(sem_t* semaphore) noexcept {
-  if (!is_shared(semaphore)) return next<"sem_trywait">(::sem_trywait)(semaphore);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_trywait, semaphore);
+    return next<"sem_trywait">(::sem_trywait)(own(semaphore));
+  }
   return take(semaphore, kNoWait, EAGAIN);
 }
 
 int sem_timedwait(sem_t* semaphore, const timespec* time) {
-  if (!is_shared(semaphore)) return next<"sem_timedwait">(::sem_timedwait)(semaphore, time);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_timedwait, semaphore, time);
+    return next<"sem_timedwait">(::sem_timedwait)(own(semaphore), In<timespec>(time).get());
+  }
   return take_until(semaphore, CLOCK_REALTIME, time);
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
-  if (!is_shared(semaphore)) return next<"sem_clockwait">(::sem_clockwait)(semaphore, clock, time);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_clockwait, semaphore, clock, time);
+    return next<"sem_clockwait">(::sem_clockwait)(own(semaphore), clock, In<timespec>(time).get());
+  }
   return take_until(semaphore, clock, time);
 }
 
 int sem_post(sem_t* semaphore) noexcept {
-  if (!is_shared(semaphore)) return next<"sem_post">(::sem_post)(semaphore);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_post, semaphore);
+    return next<"sem_post">(::sem_post)(own(semaphore));
+  }
   if (node()->is_inside()) return fail(EDEADLK);  // what the handler would need, its thread holds
   change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kAdd, 1);
   return 0;
 }
 
 int sem_getvalue(sem_t* semaphore, int* value) noexcept {
-  if (!is_shared(semaphore)) return next<"sem_getvalue">(::sem_getvalue)(semaphore, value);
+  if (!is_shared(semaphore)) {
+    if (is_other_nodes(semaphore)) return at_its_node(::sem_getvalue, semaphore, value);
+    return next<"sem_getvalue">(::sem_getvalue)(own(semaphore), value);
+  }
   std::int64_t left = change(id_of(ObjectKind::kSemaphore, semaphore), CountOp::kFree, 0);
   *value = static_cast<int>(std::clamp<std::int64_t>(left, 0, SEM_VALUE_MAX));
   return 0;
