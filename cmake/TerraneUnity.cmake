@@ -17,8 +17,9 @@ terrane_alone(terrane_sim ${src}/sim/sc_names.cpp ${src}/sim/script/parse.cpp ${
 terrane_alone(terrane_transport ${src}/transport/ucx/outbox.cpp ${src}/transport/ucx/worker.cpp)
 terrane_alone(terrane_bootstrap ${src}/bootstrap/job_map.cpp)
 terrane_alone(terrane ${src}/tools/sim_script.cpp)
-terrane_alone(terrane_launch ${src}/tools/launch/host_part.cpp ${src}/tools/launch/link.cpp ${src}/tools/launch/lobby.cpp)
-terrane_alone(terrane_launch ${src}/tools/launch/introduction.cpp)  # a test compiles it once more
+terrane_alone(terrane_launch ${src}/tools/launch/host/host_part.cpp ${src}/tools/launch/link.cpp ${src}/tools/launch/hub/lobby.cpp
+              ${src}/tools/launch/hub/remote_engine.cpp)
+terrane_alone(terrane_launch ${src}/tools/launch/guests/introduction.cpp)  # a test compiles it once more
 
 # Libraries and commands of the folder. Not of shmem: its functions have the names of macros of its public header; not
 # the report, which has a function `quoted` beside the standard library's; not OpenMP and the runtime, where many names

@@ -14,7 +14,7 @@ MAY_INCLUDE = {
     "protocol": {"wire"},
     "sim": {"protocol", "wire", "routing"},
     "platform": set(),
-    "waiting": {"platform"},  # src/runtime/waiting/: below the transports, which wait as well
+    "waiting": {"platform"},  # below the transports, which wait as well
     "stream": set(),
     "transport": {"wire", "routing", "stream", "platform", "waiting"},
     "bootstrap": set(),
@@ -50,14 +50,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 SUFFIXES = {".c", ".h", ".cpp", ".hpp"}
 
 
-def folder_of(parts):
-    """The rule's folder, of a path below src/."""
-    return "waiting" if list(parts[:2]) == ["runtime", "waiting"] else parts[0]
-
-
 def complaint(path, folder, kind, name):
     """Why this include is wrong, or None. folder: below src/, or None."""
-    target = folder_of(name.split("/"))
+    target = name.split("/")[0]
     if name.startswith("terrane/"):
         outside = folder is None or folder in PUBLIC_HEADERS
         return None if outside else "the installed headers are for front-ends and programs"
@@ -92,7 +87,7 @@ def check(root):
     for path in source_tree.files(root):
         if path.suffix not in SUFFIXES:
             continue
-        folder = folder_of(path.parts[1:]) if path.parts[0] == "src" else None
+        folder = path.parts[1] if path.parts[0] == "src" else None
         if folder is not None and folder not in MAY_INCLUDE:
             complaints.append(f"{path}: folder src/{folder} has no rule in scripts/check_includes.py")
             continue
@@ -121,7 +116,7 @@ def self_test():
         "src/frontend/pages/a.cpp": '#include "protocol/core/core.h"',
         "src/tools/a.cpp": '#include "protocol/core/core.h"',
         "src/unheard_of/a.h": "",
-        "src/runtime/waiting/a.h": '#include "transport/transport.h"',
+        "src/waiting/a.h": '#include "transport/transport.h"',
         "src/transport/a.h": '#include "runtime/node.h"',
         "examples/a/a.c": '#include "base/result.h"',
     }
@@ -129,7 +124,7 @@ def self_test():
         "src/protocol/sc/a_test.cpp": '#include "protocol/core/test_job.h"',
         "src/protocol/hlrc/a.h": '#include "protocol/core/core.h"',
         "src/runtime/c.h": '#include "protocol/core/core.h"',
-        "src/transport/b.h": '#include "runtime/waiting/backoff.h"',
+        "src/transport/b.h": '#include "waiting/backoff.h"',
         "src/tools/b.cpp": '#include "sim/history.h"',
         "src/tools/c.cpp": '#include "stream/secret.h"',
         "src/frontend/pages/b.cpp": "#include <terrane/pages.h>",

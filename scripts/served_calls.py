@@ -22,9 +22,10 @@ ROWS = {  # what the page calls a file's functions
     "waiting": "waiting", "clocks": "clocks", "timers": "timers",
     "async_files": "asynchronous ones, made at once", "limits": "rights, processors", "locking": "locked memory",
     "process": "processes", "replaced": "threads, the current folder, rights and limits", "programs": "other programs", "signals": "signals", "old_signals": "older calls about signals", "fortified": "checked and old forms",
-    "unserved": "not served, but told", "closing": "closing, which spares the job's descriptors",
+    "closing": "closing, which spares the job's descriptors",
     "mutexes": "mutexes", "conditions": "conditions", "read_write_locks": "read-write locks",
     "semaphores": "semaphores and barriers", "c_threads": "C", "atomics": "atomics",
+    "system_call": "raw system calls, of which futex is served, and others are told of",
 }
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
 # A function that has another name in the library: the compiler's calls for atomics, which the pages do not list.

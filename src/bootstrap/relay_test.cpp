@@ -1,4 +1,4 @@
-// The launcher's side against hostile and unlucky nodes; ordinary jobs are in tests/cluster.
+// The launcher's side against hostile and unlucky nodes; ordinary jobs are in tests/launcher.
 #include "bootstrap/relay.h"
 
 #include <fcntl.h>

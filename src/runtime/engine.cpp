@@ -10,8 +10,8 @@
 #include "runtime/page_steps.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/statistics.h"
-#include "runtime/waiting/backoff.h"
-#include "runtime/waiting/patience.h"
+#include "waiting/backoff.h"
+#include "waiting/patience.h"
 
 namespace terrane::runtime {
 

@@ -19,8 +19,8 @@
 #include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
 #include "runtime/wait_reports.h"
-#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
+#include "waiting/handler_thread.h"
 
 namespace terrane::runtime {
 

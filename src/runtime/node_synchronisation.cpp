@@ -11,7 +11,7 @@
 #include "runtime/node.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
-#include "runtime/waiting/constants.h"
+#include "waiting/constants.h"
 
 namespace terrane::runtime {
 namespace {

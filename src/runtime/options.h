@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "platform/fault_source.h"
 #include "protocol/predict/heuristics.h"
-#include "runtime/waiting/mode.h"
+#include "waiting/mode.h"
 
 namespace terrane::runtime {
 

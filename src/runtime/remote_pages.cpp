@@ -7,7 +7,7 @@
 #include "platform/wait.h"
 #include "protocol/serve/requests.h"
 #include "runtime/statistics.h"
-#include "runtime/waiting/backoff.h"
+#include "waiting/backoff.h"
 
 namespace terrane::runtime {
 namespace {

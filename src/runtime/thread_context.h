@@ -14,9 +14,9 @@
 #include "protocol/steps/strand.h"
 #include "runtime/counters.h"
 #include "runtime/pushes_out.h"
-#include "runtime/waiting/backoff.h"
-#include "runtime/waiting/limit.h"
 #include "transport/transport.h"
+#include "waiting/backoff.h"
+#include "waiting/limit.h"
 #include "wire/message.h"
 
 namespace terrane::runtime {

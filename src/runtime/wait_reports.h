@@ -6,7 +6,7 @@
 
 #include "protocol/core/core.h"
 #include "runtime/thread_context.h"
-#include "runtime/waiting/patience.h"
+#include "waiting/patience.h"
 
 namespace terrane::runtime {
 

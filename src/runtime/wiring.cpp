@@ -6,8 +6,8 @@
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
 #include "runtime/job_facts.h"
-#include "runtime/waiting/backoff.h"
-#include "runtime/waiting/processor_share.h"
+#include "waiting/backoff.h"
+#include "waiting/processor_share.h"
 
 namespace terrane::runtime {
 namespace {

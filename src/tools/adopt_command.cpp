@@ -13,10 +13,10 @@
 #include "bootstrap/card.h"
 #include "bootstrap/packet.h"
 #include "tools/commands.h"
-#include "tools/launch/host_engine.h"
-#include "tools/launch/job_engine.h"
-#include "tools/launch/limits.h"
-#include "tools/launch/topology_file.h"
+#include "tools/launch/gateways/topology_file.h"
+#include "tools/launch/host/host_engine.h"
+#include "tools/launch/host/limits.h"
+#include "tools/launch/hub/job_engine.h"
 
 namespace terrane::tools {
 namespace {

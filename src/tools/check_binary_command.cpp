@@ -8,7 +8,7 @@
 #include "tools/binary/check_binary.h"
 #include "tools/commands.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/program.h"
+#include "tools/launch/host/program.h"
 
 namespace terrane::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include "tools/commands.h"
 #include "tools/doctor/checks.h"
 #include "tools/doctor/print.h"
-#include "tools/launch/program.h"
+#include "tools/launch/host/program.h"
 
 namespace terrane::tools {
 

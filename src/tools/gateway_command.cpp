@@ -10,11 +10,11 @@
 #include "stream/socket_address.h"
 #include "tools/commands.h"
 #include "tools/gateway/gateway.h"
-#include "tools/launch/agent_command.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/key_file.h"
+#include "tools/launch/guests/key_file.h"
+#include "tools/launch/guests/secret_input.h"
+#include "tools/launch/host/agent_command.h"
 #include "tools/launch/ports.h"
-#include "tools/launch/secret_input.h"
 
 namespace terrane::tools {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "base/log.h"
 #include "tools/commands.h"
-#include "tools/launch/agent_command.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/host_engine.h"
+#include "tools/launch/guests/secret_input.h"
+#include "tools/launch/host/agent_command.h"
+#include "tools/launch/host/host_engine.h"
 #include "tools/launch/ports.h"
-#include "tools/launch/secret_input.h"
 
 namespace terrane::tools {
 namespace {

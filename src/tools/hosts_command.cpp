@@ -13,7 +13,7 @@
 #include "tools/commands.h"
 #include "tools/hosts/options.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/preload.h"
+#include "tools/launch/host/preload.h"
 
 namespace terrane::tools {
 namespace {

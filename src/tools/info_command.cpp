@@ -11,7 +11,7 @@
 #include "tools/commands.h"
 #include "tools/doctor/gather.h"
 #include "tools/json_text.h"
-#include "tools/launch/limits.h"
+#include "tools/launch/host/limits.h"
 #include "transport/transport.h"
 
 namespace terrane::tools {

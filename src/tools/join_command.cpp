@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "tools/commands.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/host_engine.h"
-#include "tools/launch/invitation.h"
-#include "tools/launch/program.h"
+#include "tools/launch/guests/invitation.h"
+#include "tools/launch/host/host_engine.h"
+#include "tools/launch/host/program.h"
 
 namespace terrane::tools {
 namespace {

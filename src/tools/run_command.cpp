@@ -9,9 +9,9 @@
 #include "tools/binary/check_binary.h"
 #include "tools/binary/program_libraries.h"
 #include "tools/commands.h"
-#include "tools/launch/job_engine.h"
-#include "tools/launch/program.h"
-#include "tools/launch/wrapped_program.h"
+#include "tools/launch/host/program.h"
+#include "tools/launch/host/wrapped_program.h"
+#include "tools/launch/hub/job_engine.h"
 #include "tools/run_options.h"
 
 namespace terrane::tools {

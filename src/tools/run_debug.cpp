@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 
-#include "tools/launch/agent_command.h"
-#include "tools/launch/debugger.h"
-#include "tools/launch/program.h"
+#include "tools/launch/host/agent_command.h"
+#include "tools/launch/host/debugger.h"
+#include "tools/launch/host/program.h"
 
 namespace terrane::tools {
 namespace {

@@ -12,10 +12,10 @@
 
 #include "bootstrap/this_host.h"
 #include "tools/launch/addresses.h"
+#include "tools/launch/gateways/topology_file.h"
+#include "tools/launch/host/limits.h"
 #include "tools/launch/host_list.h"
-#include "tools/launch/limits.h"
 #include "tools/launch/slurm.h"
-#include "tools/launch/topology_file.h"
 
 namespace terrane::tools {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/run_topology.h"
 
-#include "tools/launch/limits.h"
+#include "tools/launch/host/limits.h"
 #include "tools/launch/slurm.h"
 
 namespace terrane::tools {

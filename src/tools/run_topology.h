@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/launch/topology_file.h"
+#include "tools/launch/gateways/topology_file.h"
 #include "tools/run_options.h"
 
 namespace terrane::tools {

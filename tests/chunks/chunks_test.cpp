@@ -7,7 +7,7 @@
 #include <fstream>
 #include <vector>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

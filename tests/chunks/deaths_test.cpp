@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

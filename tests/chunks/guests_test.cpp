@@ -8,7 +8,7 @@
 #include <random>
 #include <tuple>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

@@ -1,7 +1,7 @@
 // Handlers that end subscriptions, and that wait for other handlers.
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

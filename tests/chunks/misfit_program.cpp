@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "runtime/chunks/chunk_node.h"
-#include "tools/launch/host_engine.h"
-#include "tools/launch/invitation.h"
+#include "tools/launch/guests/invitation.h"
+#include "tools/launch/host/host_engine.h"
 
 #ifdef MISFIT_ARCHITECTURE
 extern "C" int uname(utsname* system) noexcept {

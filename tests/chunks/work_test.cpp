@@ -5,7 +5,7 @@
 #include <csignal>
 #include <sstream>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "forked_nodes.h"
 #include "tools/gateway/entrance.h"
 #include "tools/gateway/ports.h"
-#include "tools/launch/gateway_address.h"
+#include "tools/launch/gateways/gateway_address.h"
 #include "transport/routed/hello.h"
 
 namespace terrane::conformance {

@@ -4,11 +4,11 @@
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_reader.h"
 #include "fuzz/input_writer.h"
-#include "tools/launch/beat_packet.h"
 #include "tools/launch/codec.h"
 #include "tools/launch/frame_reader.h"
-#include "tools/launch/host_messages.h"
-#include "tools/launch/introduction.h"
+#include "tools/launch/guests/introduction.h"
+#include "tools/launch/host/host_messages.h"
+#include "tools/launch/hub/beat_packet.h"
 
 namespace terrane::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include "fuzz/input_reader.h"
 #include "fuzz/input_writer.h"
 #include "tools/launch/codec.h"
-#include "tools/launch/job.h"
+#include "tools/launch/hub/job.h"
 
 namespace terrane::fuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "tools/hosts/hosts.h"
 
 namespace terrane::test_hosts {

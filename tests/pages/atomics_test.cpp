@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 namespace terrane::cluster_test {
 namespace {

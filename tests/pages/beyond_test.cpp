@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

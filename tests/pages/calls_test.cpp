@@ -1,7 +1,7 @@
 // System calls on shared memory whose pages come and go.
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

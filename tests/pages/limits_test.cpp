@@ -5,7 +5,7 @@
 
 #include <regex>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "denied.h"
 
 namespace terrane::cluster_test {

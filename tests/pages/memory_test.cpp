@@ -1,7 +1,7 @@
 // Core files and locked memory, with every fault source.
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

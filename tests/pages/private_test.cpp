@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

@@ -1,7 +1,7 @@
 // Regions of every protocol and propagation, and atomic operations, on real processes.
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

@@ -1,7 +1,7 @@
 // Programs with signals, small stacks and children of their own, with every fault source.
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "fault_sources.h"
 
 namespace terrane::cluster_test {

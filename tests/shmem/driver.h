@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 
 // How the tests of this folder run their program.
 namespace terrane::cluster_test {

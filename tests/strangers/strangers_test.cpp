@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "../cluster/launched.h"
+#include "../launcher/launched.h"
 #include "strangers/tls_port.h"
-#include "tools/launch/invitation.h"
+#include "tools/launch/guests/invitation.h"
 
 namespace terrane::cluster_test {
 namespace {

@@ -15,7 +15,7 @@
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
 #include "platform/quiet_thread.h"
-#include "runtime/waiting/backoff.h"
+#include "waiting/backoff.h"
 
 struct terrane_shmem_fast terrane_shmem_fast;
 
@@ -88,7 +88,7 @@ void Lifetime::join(const char* call) {
 
 void Lifetime::start_teams() {
   const char* choices = std::getenv("TERRANE_SHMEM_ALGORITHM");
-  auto started = runtime::shmem::Teams::start(*owned_, !runtime::waiting::threads_fit_processors(),
+  auto started = runtime::shmem::Teams::start(*owned_, !waiting::threads_fit_processors(),
                                               choices != nullptr ? choices : "");
   if (!started) owned_->fail(started.error().message);
   teams_ = std::move(started).value();

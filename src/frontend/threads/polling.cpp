@@ -16,7 +16,7 @@
 #include "platform/loop_probe.h"
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
-#include "runtime/waiting/patience.h"
+#include "waiting/patience.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -100,7 +100,7 @@ std::uint32_t number_of(const Record& record) {
 }  // namespace
 
 // Not of the environment, which is the program's and on node 0 when this node starts.
-std::uint64_t patience_ns() { return runtime::waiting::Patience::limit_ns(); }
+std::uint64_t patience_ns() { return waiting::Patience::limit_ns(); }
 
 void report_polling(const Record& record, const char* does, std::uint64_t for_ns,
                     std::uintptr_t at) {

@@ -6,7 +6,7 @@
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
 #include "runtime/chunks/subscriptions.h"
-#include "runtime/waiting/backoff.h"
+#include "waiting/backoff.h"
 
 namespace terrane::runtime::chunks {
 namespace {

@@ -22,8 +22,8 @@
 #include "runtime/chunks/readiness.h"
 #include "runtime/chunks/topology.h"
 #include "runtime/options.h"
-#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
+#include "waiting/handler_thread.h"
 #include "wire/chunk_frame.h"
 
 namespace terrane::runtime::chunks {

@@ -9,8 +9,8 @@
 
 #include "platform/wait.h"
 #include "runtime/chunks/chunk_engine.h"
-#include "runtime/waiting/constants.h"
 #include "runtime/wiring.h"
+#include "waiting/constants.h"
 
 namespace terrane::runtime::chunks {
 namespace {

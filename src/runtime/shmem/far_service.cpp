@@ -1,7 +1,7 @@
 #include "runtime/shmem/far_service.h"
 
 #include "platform/wait.h"
-#include "runtime/waiting/constants.h"
+#include "waiting/constants.h"
 
 namespace terrane::runtime::shmem {
 

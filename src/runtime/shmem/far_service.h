@@ -6,8 +6,8 @@
 #include <string>
 
 #include "runtime/shmem/strided_mail.h"
-#include "runtime/waiting/handler_thread.h"
 #include "transport/transport.h"
+#include "waiting/handler_thread.h"
 
 namespace terrane::runtime::shmem {
 

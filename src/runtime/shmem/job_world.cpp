@@ -14,8 +14,8 @@
 #include "membership/membership.h"
 #include "platform/wait.h"
 #include "runtime/shmem/control_layout.h"
-#include "runtime/waiting/constants.h"
 #include "runtime/wiring.h"
+#include "waiting/constants.h"
 
 namespace terrane::runtime::shmem {
 namespace {

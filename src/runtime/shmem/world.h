@@ -9,9 +9,9 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "runtime/shmem/symmetric_memory.h"
-#include "runtime/waiting/backoff.h"
-#include "runtime/waiting/patience.h"
 #include "transport/transport.h"
+#include "waiting/backoff.h"
+#include "waiting/patience.h"
 
 namespace terrane::runtime::shmem {
 

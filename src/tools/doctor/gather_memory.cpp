@@ -7,7 +7,7 @@
 #include "platform/mapping.h"
 #include "tools/doctor/gather.h"
 #include "tools/doctor/system_text.h"
-#include "tools/launch/limits.h"
+#include "tools/launch/host/limits.h"
 
 namespace terrane::tools {
 namespace {

@@ -23,12 +23,12 @@
 #include "tools/launch/codec.h"
 #include "tools/launch/dial.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/gateway_address.h"
-#include "tools/launch/host_messages.h"
-#include "tools/launch/hub_gateways.h"
-#include "tools/launch/introduction.h"
+#include "tools/launch/gateways/gateway_address.h"
+#include "tools/launch/gateways/hub_gateways.h"
+#include "tools/launch/guests/introduction.h"
+#include "tools/launch/host/host_messages.h"
+#include "tools/launch/host/vigil.h"
 #include "tools/launch/link.h"
-#include "tools/launch/vigil.h"
 #include "transport/routed/hello.h"
 
 namespace terrane::tools {

@@ -7,7 +7,7 @@
 
 #include "bootstrap/job_map.h"
 #include "stream/secret.h"
-#include "tools/launch/host_messages.h"
+#include "tools/launch/host/host_messages.h"
 
 namespace terrane::tools {
 

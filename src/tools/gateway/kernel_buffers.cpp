@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tools/launch/gateway_window.h"
+#include "tools/launch/gateways/gateway_window.h"
 
 namespace terrane::tools {
 namespace {

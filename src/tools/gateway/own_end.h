@@ -7,7 +7,7 @@
 #include "routing/inbound.h"
 #include "routing/outbound.h"
 #include "tools/launch/loop.h"
-#include "tools/launch/stream_bridge.h"
+#include "tools/launch/output/stream_bridge.h"
 
 namespace terrane::tools {
 

@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "tools/launch/exit_codes.h"
+#include "tools/launch/host/vigil.h"
 #include "tools/launch/loop.h"
-#include "tools/launch/vigil.h"
 
 namespace terrane::tools {
 namespace {

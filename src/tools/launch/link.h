@@ -10,8 +10,8 @@
 
 #include "base/unique_fd.h"
 #include "tools/launch/frame_reader.h"
+#include "tools/launch/hub/probe.h"
 #include "tools/launch/loop.h"
-#include "tools/launch/probe.h"
 
 namespace terrane::tools {
 

@@ -8,7 +8,7 @@
 
 #include "stream/secret.h"
 #include "tools/launch/exit_codes.h"
-#include "tools/launch/host_messages.h"
+#include "tools/launch/host/host_messages.h"
 
 namespace terrane::tools {
 

@@ -1,8 +1,8 @@
 #include <mutex>
 
 #include "base/check.h"
-#include "runtime/waiting/backoff.h"
 #include "transport/routed/routed_transport.h"
+#include "waiting/backoff.h"
 
 // One-sided calls as messages.
 
@@ -11,7 +11,7 @@ namespace terrane::transport::routed {
 // One thread takes in messages for all threads. Messages for a receiver are kept meanwhile, and
 // sleeping threads are woken for them.
 void RoutedTransport::wait_until(const std::function<bool()>& done) {
-  runtime::waiting::Backoff backoff;
+  waiting::Backoff backoff;
   while (!done()) {
     if (taking_.try_lock()) {
       std::lock_guard taking(taking_, std::adopt_lock);

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/waiting/delivery_turn.h"
 #include "transport/interrupt_ledger.h"
 #include "transport/part.h"
 #include "transport/regions.h"
@@ -13,6 +12,7 @@
 #include "transport/shm/inbox.h"
 #include "transport/shm/outbox.h"
 #include "transport/shm/peer_watch.h"
+#include "waiting/delivery_turn.h"
 
 namespace terrane::transport::shm {
 
@@ -76,7 +76,7 @@ class ShmTransport final : public PartTransport {
   Inbox inbox_;
   InterruptLedger interrupts_;
 
-  runtime::waiting::DeliveryTurn turn_;  // guards what follows
+  waiting::DeliveryTurn turn_;  // guards what follows
   PeerWatch watch_;
   std::vector<bool> lost_;
   std::uint32_t polls_ = 0;

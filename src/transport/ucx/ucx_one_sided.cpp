@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "runtime/waiting/backoff.h"
 #include "transport/ucx/ucx_transport.h"
+#include "waiting/backoff.h"
 
 namespace terrane::transport::ucx {
 namespace {
@@ -63,7 +63,7 @@ bool UcxTransport::has_news() const {
 // Until `done` holds; it is asked by the thread that is inside. What UCX receives meanwhile wakes
 // no sleeper, unless there is something for a receiver: then they have the descriptors back.
 void UcxTransport::wait_until(const std::function<bool()>& done) {
-  runtime::waiting::Backoff backoff;
+  waiting::Backoff backoff;
   bool attends = true;
   bool news = false;
   sleepers_room_->attend(*this);
