@@ -1,5 +1,4 @@
-// Chunks that change their coherence: the home asks every node to give up what it has of the chunk
-// under the old coherence, and only then changes to the new one.
+// How a client changes a chunk's coherence, when the home asks for all that it has.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -7,8 +6,6 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
-
-// ---- A client
 
 void ChunkCache::hint(const Hint& event) {
   Copy* copy = find_copy(event.chunk.value);
@@ -76,96 +73,6 @@ void ChunkCache::step_back(ChunkId id, Copy& copy) {
   copy.coherence = Coherence::kInvalidate;
   memory_.shrink(copy, copy.has_bytes ? copy.bytes : 0);
   copy.end_tries_in_line(id, outbox_);
-}
-
-// ---- A home
-
-bool ChunkHome::hint(NodeId from, const ChunkMessage& message) {
-  if (message.coherence > static_cast<std::uint8_t>(Coherence::kOnce)) return false;
-  Entry::Request request{.node = from, .number = message.request};
-  request.hint = static_cast<Coherence>(message.coherence);
-  auto at = entries_.find(message.chunk);
-  if (at == entries_.end()) {
-    answer_hint(ChunkId{message.chunk}, request, wire::kUnknownFlag);
-    return true;
-  }
-  auto waiting = std::count_if(at->second.queue.begin(), at->second.queue.end(),
-                               [&](const Entry::Request& r) { return r.node == from; });
-  if (waiting > static_cast<std::ptrdiff_t>(kMaxWindow)) return false;
-  at->second.queue.push_back(request);
-  serve(ChunkId{message.chunk}, at->second);
-  return true;
-}
-
-void ChunkHome::answer_hint(ChunkId id, const Entry::Request& request, std::uint8_t flags) {
-  if (request.node == kNoNode) return;  // the node that asked the former home asks again
-  ChunkMessage answer{.kind = ChunkKind::kHinted, .flags = flags, .chunk = id.value};
-  answer.request = request.number;
-  outbox_.send(request.node, answer);
-}
-
-void ChunkHome::begin_hint(ChunkId id, Entry& entry) {
-  Entry::Request& request = entry.serving;
-  if (*request.hint == entry.coherence) {
-    mark(Mark::kHintFindsItSo);
-    answer_hint(id, request, 0);
-    return;
-  }
-  std::uint64_t now = entry.home_bytes(entry.coherence);
-  std::uint64_t then = entry.home_bytes(*request.hint);
-  if (then > now && then - now > memory_bytes_ - used_bytes_) {
-    answer_hint(id, request, wire::kFullFlag);
-    return;
-  }
-  request.begun = true;
-  entry.active = true;
-  entry.refused = false;
-  ++entry.turn;
-  for (NodeId member : view_.members) {
-    if (mutant(Mutant::kHintUnasked) && member != entry.owner && member != outbox_.self()) continue;
-    recall(id, entry, member, wire::RecallMode::kEnd);
-  }
-}
-
-// All nodes have given up what they had.
-void ChunkHome::change(ChunkId id, Entry& entry, const Entry::Request& request) {
-  Coherence to = *request.hint;
-  bool was_pushed = entry.coherence != Coherence::kInvalidate;
-  bool will_be = to != Coherence::kInvalidate;
-  used_bytes_ += entry.home_bytes(to);
-  used_bytes_ -= std::min(used_bytes_, entry.home_bytes(entry.coherence));
-  entry.sharers.clear();
-  if (was_pushed && will_be) {
-    mark(Mark::kHintAmongPushed);
-  } else if (will_be) {
-    mark(Mark::kHintToPushed);
-    Place first{kHomePlaces};
-    outbox_.provide(id, entry.bytes, first);
-    outbox_.copy(id, Place{}, first);
-    outbox_.discard(id);
-    entry.kept.push_back({entry.version, first, {}});
-  } else {
-    mark(Mark::kHintFromPushed);
-    outbox_.provide(id, entry.bytes);
-    outbox_.copy(id, entry.kept.back().place, Place{});
-    for (const Entry::Kept& kept : entry.kept) outbox_.discard(id, kept.place);
-    entry.kept.clear();
-    entry.subscribers.clear();
-  }
-  entry.coherence = to;
-  for (Entry::Request& other : entry.queue)
-    other.flags &= static_cast<std::uint8_t>(~wire::kHaveFlag);
-  answer_hint(id, request, 0);
-  std::vector<std::pair<NodeId, ChunkMessage>> early;
-  early.swap(entry.early);
-  for (const auto& [node, message] : early)
-    if (!subscribe(node, message)) outbox_.malformed(node);
-}
-
-Coherence ChunkHome::Entry::coherence_to_be() const {
-  if (active && !fetching && serving.hint) return *serving.hint;
-  if (!queue.empty() && queue.front().begun) return *queue.front().hint;
-  return coherence;
 }
 
 }  // namespace chunks

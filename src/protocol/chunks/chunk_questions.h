@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/slots.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {

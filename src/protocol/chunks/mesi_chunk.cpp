@@ -44,10 +44,7 @@ bool from_work_home(ChunkKind kind) {
 }  // namespace
 
 MesiChunk::MesiChunk(const MesiConfig& config)
-    : config_(config),
-      outbox_(config.self),
-      home_(config.home_bytes, view_, outbox_),
-      cache_(config.budget_bytes, view_, outbox_) {
+    : config_(config), outbox_(config.self), cache_(config.budget_bytes, view_, outbox_) {
   outbox_.set_clusters(config.clusters);
 }
 
@@ -122,10 +119,7 @@ void MesiChunk::handle(NodeId from, Bytes bytes, Bytes data) {
     if (!bytes.empty()) return outbox_.malformed(from);
     bytes = data;
   }
-  bool names_slot = message.kind == ChunkKind::kFind || message.kind == ChunkKind::kReportEnd ||
-                    message.kind == ChunkKind::kServing || message.kind == ChunkKind::kLeave ||
-                    message.kind == ChunkKind::kLeft || message.kind == ChunkKind::kNamed;
-  std::uint64_t slot = names_slot ? message.chunk : message.chunk >> 52;
+  std::uint32_t slot = slot_of(message);
   bool known = slot < view_.slots.size();
   if (!view_.has(from)) {
     mark(Mark::kMessageOfTheDead);

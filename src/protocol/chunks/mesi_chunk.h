@@ -49,10 +49,11 @@ class MesiChunk {
   MesiConfig config_;
   View view_;
   ChunkOutbox outbox_;
-  ChunkHome home_;
-  WorkHome work_home_{home_, view_, outbox_};
+  HomeMemory memory_{config_.home_bytes};
+  ChunkHome home_{memory_, view_, outbox_};
+  WorkHome work_home_{memory_, view_, outbox_};
   ChunkCache cache_;
-  Relays relays_{config_.self, config_.clusters, view_, home_, config_.relay_bytes};
+  Relays relays_{config_.self, config_.clusters, view_, memory_, config_.relay_bytes};
   std::map<std::uint32_t, std::deque<std::vector<std::byte>>> stashed_;  // by sender
   std::deque<std::vector<std::byte>> spent_;  // messages whose bytes this step's effects may name
 };

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "protocol/chunks/chunk_effects.h"
-#include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/home_memory.h"
+#include "protocol/chunks/slots.h"
 #include "protocol/steps/clusters.h"
 #include "wire/chunk_message.h"
 
@@ -31,7 +32,7 @@ class Relays {
 
   // clusters: nullptr: nothing is relayed. memory: of this node as a server; a relay uses at most
   // `most_bytes` of it. The clusters, the memory and the view outlive this object.
-  Relays(NodeId self, const Clusters* clusters, const View& view, ChunkHome& memory,
+  Relays(NodeId self, const Clusters* clusters, const View& view, HomeMemory& memory,
          std::uint64_t most_bytes)
       : self_(self),
         clusters_(clusters != nullptr && clusters->count() > 1 ? clusters : nullptr),
@@ -125,7 +126,7 @@ class Relays {
   std::map<std::uint32_t, Came> came_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::deque<std::uint64_t>>
       at_relays_;  // versions that relays have, by chunk and cluster
-  ChunkHome& memory_;
+  HomeMemory& memory_;
   std::uint64_t most_bytes_, kept_bytes_ = 0, uses_ = 0;
   std::map<std::uint64_t, Keeping> kept_;  // by chunk, if this node is a relay
   std::deque<Waiting> spent_;              // messages whose bytes this step's effects may name

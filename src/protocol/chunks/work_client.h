@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/slots.h"
 #include "protocol/chunks/work_instrument.h"
 #include "protocol/chunks/work_message.h"
 

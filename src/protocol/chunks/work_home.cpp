@@ -78,7 +78,7 @@ bool WorkHome::write(NodeId from, const ChunkMessage& message, Bytes name) {
     return true;
   }
   ChunkMessage answer{.kind = ChunkKind::kWorkSettled, .chunk = id.value};
-  if (!homes_.reserve(stream.capacity)) {
+  if (!memory_.reserve(stream.capacity)) {
     answer.flags = wire::kFullFlag;
     outbox_.send(from, answer);
     return true;
@@ -389,7 +389,7 @@ void WorkHome::advance(ChunkId id, Stream& stream) {
 void WorkHome::forget_gone_writers(Stream& stream) {
   std::erase_if(stream.writers, [&](const Stream::Writer& one) {
     bool over = one.dead && one.unsettled == 0;
-    if (over) homes_.give_back(stream.capacity);
+    if (over) memory_.give_back(stream.capacity);
     return over;
   });
 }

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "protocol/chunks/chunk_home.h"
+#include "protocol/chunks/home_memory.h"
+#include "protocol/chunks/slots.h"
 #include "protocol/chunks/work_instrument.h"
 #include "protocol/chunks/work_message.h"
 
@@ -16,9 +17,9 @@ namespace chunks {
 // and keeps it until it is done. Learns of a stream by the first message about it.
 class WorkHome {
  public:
-  // `homes`: counts the memory of all chunks whose home is on this node.
-  WorkHome(ChunkHome& homes, const View& view, ChunkOutbox& outbox)
-      : homes_(homes), view_(view), outbox_(outbox) {}
+  // memory: of this node as a server.
+  WorkHome(HomeMemory& memory, const View& view, ChunkOutbox& outbox)
+      : memory_(memory), view_(view), outbox_(outbox) {}
 
   // A message of a client, also of this node's own. False: malformed.
   bool received(NodeId from, const ChunkMessage& message, Bytes tail);
@@ -107,7 +108,7 @@ class WorkHome {
   Place free_place(ChunkId id, const Stream& stream) const;
   static Stream::Writer* find_writer(Stream& stream, NodeId node);
 
-  ChunkHome& homes_;
+  HomeMemory& memory_;
   const View& view_;
   ChunkOutbox& outbox_;
   std::map<std::uint64_t, Stream> streams_;

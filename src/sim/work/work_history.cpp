@@ -166,7 +166,7 @@ void WorkHistory::kill(std::uint32_t n) {
       const auto* stream = node.machine->cache().work().stream(ids_[s]);
       const auto* entry = node.machine->home().entry(ids_[s]);
       lost_ |= stream != nullptr && stream->home == NodeId{n};
-      lost_ |= entry != nullptr && entry->work_home == NodeId{n};
+      lost_ |= entry != nullptr && entry->work.home == NodeId{n};
     }
   }
   nodes_[n].alive = false;
