@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The state of a process on several nodes: checks src/frontend/process_state.txt, which explains its format, and what
-is made from it: the lists in the guides, and src/frontend/threads/table_calls*.cpp with the simple interposers.
+is made from it: the lists in the guides, and the interposers of rows with prototypes (scripts/interposers.py).
 
 Usage: process_state.py [LIBRARY...]   check; with libraries also that one of them exports each call
        process_state.py --write        write what is made from the table (also after a merge conflict in it)
@@ -12,21 +12,26 @@ import sys
 import textwrap
 from dataclasses import dataclass
 
+import interposers
 import served_calls
 import source_tree
 
 SOURCES = pathlib.Path("src/frontend")
 TABLE = SOURCES / "process_state.txt"
-MADE = SOURCES / "threads/table_calls.cpp"
-MOST_IN_A_FILE = 160  # functions
 PAGES = {"threads": "docs/threads.md", "openmp": "docs/openmp.md"}
+BLOCKS = {*PAGES, "kernel"}
+# What is made of the rows: file, their page, how many of them, headers, namespaces.
+KERNEL_CALLS = SOURCES / "interpose/table_calls.cpp"
+THREADS_CALLS = [SOURCES / "threads/table_calls.cpp", SOURCES / "threads/table_calls_2.cpp"]
+HEADERS = {"kernel": ["frontend/interpose/kernel_headers.h", "frontend/interpose/made_calls.h"],
+           "threads": ["frontend/interpose/made_calls.h", "frontend/threads/call_headers.h", "frontend/threads/copies.h",
+                       "frontend/threads/state_calls.h"]}
+NAMESPACES = {"kernel": ["terrane::frontend", "terrane::frontend::made"],
+              "threads": ["terrane::frontend", "terrane::frontend::made", "terrane::frontend::threads"]}
+MOST_IN_A_FILE = 250  # functions
 KINDS = {"program": "the program's", "inherited": "each thread's, from its creator", "replicated": "on all nodes",
          "node": "the node's own"}
-# Without a sentence: what each does is in threads/state_calls.h and threads/copies.h.
-SHAPES = {"every_node", "for_caller", "for_node", "copied", "copied_of_thread", "at_node_0", "copied_at_node_0", "text",
-          "at_fd", "own_fd", "opens_fd", "of_node", "own_stack"}
 BEGIN, END = "<!-- process state: scripts/process_state.py -->\n", "<!-- end of process state -->\n"
-PROTOTYPE = re.compile(r"(.+?[ *])(\w+)\((.*)\)( noexcept)?")
 REFUSAL = re.compile(r"(?:(\S+\.cpp) )?(E[A-Z0-9]+|ends|unnoticed): (.+)")
 
 
@@ -61,13 +66,23 @@ def logical_lines(text):
     return found
 
 
-def parse_row(number, block, line):
-    columns = [column.strip() for column in line.split("|")]
+def columns_of(line, block):
+    """calls, kind, served by, test: a row has what its block does not give."""
+    columns = re.split(r"\s+\|\s+", line)
+    usual = block[2:] if block else []
+    if len(columns) == 2 and usual:
+        return [*columns[:1], usual[0], columns[1], usual[2]]
+    if len(columns) == 1:
+        columns += usual
     if len(columns) != 4 or not block:
         raise ValueError("a row has four columns, and stands in a block: calls | kind | served by | test")
-    what, kind, server, test = columns
-    row = Row(number, *block, [], "", "", kind, "", "", "", test)
-    prototype = PROTOTYPE.fullmatch(what)
+    return columns
+
+
+def parse_row(number, block, line):
+    what, kind, server, test = columns_of(line, block)
+    row = Row(number, *block[:2], [], "", "", kind, "", "", "", test)
+    prototype = interposers.PROTOTYPE.fullmatch(what)
     if what.startswith("state: "):
         row.state = what.removeprefix("state: ")
     elif prototype:
@@ -77,7 +92,7 @@ def parse_row(number, block, line):
     refusal = REFUSAL.fullmatch(server)
     if refusal:
         row.file, row.answer, row.sentence = refusal.group(1) or "", refusal.group(2), refusal.group(3)
-    elif server in SHAPES:
+    elif server in interposers.SHAPES or interposers.OTHER.fullmatch(server):
         row.answer = server
     else:
         row.file = server
@@ -89,8 +104,8 @@ def read(text):
     rows, complaints, block = [], [], None
     for number, line in logical_lines(text):
         head = re.fullmatch(r"\[(\w+)\] (.+)", line)
-        if head and head.group(1) in PAGES:
-            block = head.groups()
+        if head and head.group(1) in BLOCKS:
+            block = [head.group(1), *re.split(r"\s+\|\s+", head.group(2))]
             continue
         try:
             rows.append(parse_row(number, block, line))
@@ -115,11 +130,13 @@ def complaints_of(row, root):
     made = bool(row.prototype)
     if made == bool(row.file) and row.answer != "unnoticed":
         yield "either a file serves it, or the row has a prototype and an answer that the build makes"
-    if row.answer in SHAPES and not made:
+    if (row.answer in interposers.SHAPES or interposers.OTHER.fullmatch(row.answer)) and not made:
         yield f"{row.answer} needs the prototype of one function"
     if row.file:
         path = root / SOURCES / row.file
-        names = served_calls.defined(path.read_text()) if path.is_file() else None
+        beside = path.with_name("table_calls.cpp")
+        texts = [file.read_text() for file in (path, beside) if file.is_file()] if path.is_file() else []
+        names = [name for text in texts for name in served_calls.defined(text)] if texts else None
         if names is None:
             yield f"there is no {SOURCES / row.file}"
         else:
@@ -147,9 +164,9 @@ def check(root, libraries=()):
         shown = (root / path).read_text() if (root / path).is_file() else ""
         if shown and shown.partition(BEGIN)[2].partition(END)[0].strip() != lists(rows, page).strip():
             complaints.append(f"{path}: the lists of calls are out of date: scripts/process_state.py --write")
-    complaints += [f"{path}: out of date: scripts/process_state.py --write"
-                   for path, text in interposers(rows).items()
-                   if (root / MADE).is_file() and ((root / path).read_text() if (root / path).is_file() else "") != text]
+    complaints += [f"{path}: out of date: scripts/process_state.py --write" for path, text in made_of(rows).items()
+                   if (root / KERNEL_CALLS).is_file()
+                   and ((root / path).read_text() if (root / path).is_file() else "") != text]
     return complaints
 
 
@@ -193,101 +210,18 @@ def write():
         before, begin, rest = file.read_text().partition(BEGIN)
         if begin:
             file.write_text(before + begin + "\n" + lists(rows, page) + "\n" + END + rest.partition(END)[2])
-    for path, text in interposers(rows).items():
+    for path, text in made_of(rows).items():
         (source_tree.ROOT / path).write_text(text)
 
 
-def argument_names(parameters):
-    """Names of the parameters of a prototype: the last word of each, or what stands in (*NAME)."""
-    depth, parts = 0, [""]
-    for letter in parameters:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    names = [re.search(r"\(\*(\w+)\)", part) or re.search(r"(\w+)(\[\w*\])?$", part.strip()) for part in parts]
-    return [] if parameters in ("", "void") else [name.group(1) for name in names]
-
-
-def quoted(text):
-    """A literal of C, in lines of the length that sources have."""
-    parts = textwrap.wrap(text, width=80, drop_whitespace=False) or [""]
-    return "\n      ".join('"' + part.replace("\\", "\\\\").replace('"', '\\"') + '"' for part in parts)
-
-
-def served_body(row, result, name, arguments):
-    """The lines of a function that is served; `behind` is the C library's."""
-    behind = f'next<"{name}">(::{name})'
-    listed = "".join(f", {argument}" for argument in arguments)
-    call = f"{behind}({', '.join(arguments)})"
-    of = next((argument for argument in arguments if argument in ("stream", "fd", "dir")), None)
-    lines = [f"if (is_elsewhere({of})) return call_elsewhere({of}, ::{name}{listed});"] if of else []
-    if row.answer == "every_node":
-        return [f"return on_every_node({quoted(name)}, {behind}{listed});"]
-    if row.answer in ("for_caller", "for_node"):
-        kind = "ForCaller" if row.answer == "for_caller" else "ForNode"
-        return [*lines, f"terrane::frontend::{kind} memory;", f"return {call};"]
-    if row.answer == "own_stack":
-        paths = [f"terrane::frontend::InPath own_path(path);"] if "path" in arguments else []
-        given = "".join(f", {'own_path.get()' if argument == 'path' else argument}" for argument in arguments)
-        return [*paths, f"return on_private_stack({behind}{given});"]
-    if row.answer == "of_node":
-        return [f"if (is_elsewhere({arguments[0]}))",
-                f'  ended({quoted(name)}, "it is used on another node than the one that has opened it");',
-                "terrane::frontend::ForNode memory;", f"return {call};"]
-    if row.answer == "at_node_0":
-        return [f"return at_node_0({behind}, ::{name}{listed});"]
-    if row.answer == "text":
-        return [f"return text_of({behind}{listed});"]
-    if row.answer == "copied_at_node_0":
-        lines = [f"if (is_for_node_0()) return call_on(0, ::{name}{listed});"]
-    if row.answer in ("own_fd", "opens_fd"):
-        refuse = f"terrane::frontend::Elsewhere::get()->refuse({quoted(name)}, {of})"
-        result = f"terrane::frontend::adopt({call})" if row.answer == "opens_fd" else call
-        return [*([f"if (is_elsewhere({of})) return {refuse};"] if of else []), f"return {result};"]
-    if row.answer == "at_fd":
-        return [*lines, f"return {call};"]
-    keeps = "kForThread" if row.answer == "copied_of_thread" else "kForProcess"
-    return [*lines, f"return copied<{quoted(name)}, Keeps::{keeps}>({behind}{listed});"]
-
-
-def interposer(row):
-    result, name, parameters, _ = PROTOTYPE.fullmatch(row.prototype).groups()
-    arguments = argument_names(parameters)
-    if row.answer in SHAPES:
-        body = served_body(row, result, name, arguments)
-    else:
-        refuses = f"ended({quoted(name)},\n      {quoted(row.sentence)});"
-        if row.answer != "ends":
-            kind = result.strip()
-            refuses = f"return refused<{quoted(name)}, {kind}>({row.answer},\n      {quoted(row.sentence)});"
-        behind = f'next<"{name}">(::{name})({", ".join(arguments)})'
-        body = [f"if (!concerns_all_nodes()) return {behind};", refuses]
-    return "\n".join([f"{row.prototype} {{", *(f"  {line}" for line in body), "}"])
-
-
-def interposers(rows):
+def made_of(rows):
     """File -> its text: the functions that are made, so many in a file."""
-    made = [interposer(row) for row in rows if row.prototype and not row.file]
-    files = {MADE: made[:MOST_IN_A_FILE]}
-    if len(made) > MOST_IN_A_FILE:
-        files[MADE.with_name("table_calls_2.cpp")] = made[MOST_IN_A_FILE:]
-    return {path: file_of(functions) for path, functions in files.items()}
-
-
-def file_of(functions):
-    return "\n".join([f"// Made by scripts/process_state.py --write from {TABLE}: change that.",
-                      "// clang-format off",
-                      '#include "frontend/threads/copies.h"',
-                      '#include "frontend/threads/state_calls.h"', "",
-                      "using terrane::frontend::call_elsewhere;", "using terrane::frontend::call_on;",
-                      "using terrane::frontend::is_elsewhere;",
-                      "using namespace terrane::frontend::threads;", "using terrane::frontend::next;", "",
-                      '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"',
-                      "#pragma GCC visibility push(default)", 'extern "C" {', "",
-                      *functions, "",
-                      '}  // extern "C"', "#pragma GCC visibility pop"]) + "\n"
+    made = {page: [row for row in rows if row.prototype and not row.file and row.page == page] for page in HEADERS}
+    parts = {KERNEL_CALLS: ("kernel", made["kernel"])}
+    for number, path in enumerate(THREADS_CALLS):
+        parts[path] = "threads", made["threads"][number * MOST_IN_A_FILE:(number + 1) * MOST_IN_A_FILE]
+    return {path: interposers.file_of(of, TABLE, HEADERS[page], NAMESPACES[page])
+            for path, (page, of) in parts.items() if of}
 
 
 def self_test():

@@ -28,7 +28,7 @@ ROWS = {  # what the page calls a file's functions
     "system_call": "raw system calls, of which futex is served, and others are told of",
 }
 DEFINITION = re.compile(r"^[A-Za-z_][\w:<>*& \[\]]*?[ *&](\w+)\(", re.MULTILINE)
-# A function that has another name in the library: the compiler's calls for atomics, which the pages do not list.
+# A function that has another name in the library; the pages do not list the compiler's calls for atomics.
 LABEL = re.compile(r'(\w+)\([^;{()]*\)\s*__asm__\("(\w+)"\)')
 IN_FRONT = re.compile(r"^TERRANE_IN_FRONT [^(]*?(\w+)\(", re.MULTILINE)
 
@@ -37,15 +37,26 @@ def defined(text):
     """The functions between the lines that open and close default visibility, or that are marked by themselves."""
     exported = re.findall(r"#pragma GCC visibility push\(default\)\n(.*?)#pragma GCC visibility pop", text, re.DOTALL)
     found = [name for part in exported for name in DEFINITION.findall(part)] + IN_FRONT.findall(text)
-    atomics = {name for name, label in LABEL.findall(text) if label.startswith("__atomic_")}
-    return [name for name in found if name not in atomics]
+    labels = dict(LABEL.findall(text))
+    return [labels.get(name, name) for name in found if not labels.get(name, "").startswith("__atomic_")]
+
+
+def parts_of(path):
+    """(title, functions) of a source: its title, or (made of the table of a process's state) a comment's each."""
+    text = path.read_text()
+    if path.stem != "table_calls":
+        return [(ROWS.get(path.stem, path.stem), defined(text))]
+    head, *parts = re.split(r"^// (.+)\n", text[text.index('extern "C" {'):], flags=re.MULTILINE)
+    return [(title, DEFINITION.findall(part)) for title, part in zip(parts[::2], parts[1::2])]
 
 
 def served_by(folders):
-    """File stem -> its functions, sorted; files without any are left out."""
-    files = sorted(path for folder in folders for path in (source_tree.ROOT / folder).glob("*.cpp"))
-    found = {path.stem: sorted(defined(path.read_text())) for path in files}
-    return {stem: names for stem, names in found.items() if names}
+    """Title -> its functions, sorted; files without any are left out."""
+    found = {}
+    for path in sorted(path for folder in folders for path in (source_tree.ROOT / folder).glob("*.cpp")):
+        for title, names in parts_of(path):
+            found[title] = sorted({*found.get(title, []), *names})
+    return {title: names for title, names in found.items() if names}
 
 
 def wide(name):
@@ -55,10 +66,10 @@ def wide(name):
 
 def page_list(functions):
     lines = []
-    order = {stem: number for number, stem in enumerate(ROWS)}
-    for stem in sorted(functions, key=lambda stem: (order.get(stem, len(order)), stem)):
-        names = [name for name in functions[stem] if wide(name) == name or wide(name) not in functions[stem]]
-        text = f"- {ROWS.get(stem, stem)}: {' '.join(f'`{name}`' for name in names)}"
+    order = {title: number for number, title in enumerate(ROWS.values())}
+    for title in sorted(functions, key=lambda title: (order.get(title, len(order)), title)):
+        names = [name for name in functions[title] if wide(name) == name or wide(name) not in functions[title]]
+        text = f"- {title}: {' '.join(f'`{name}`' for name in names)}"
         lines += textwrap.wrap(text, width=118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines) + "\n"
 

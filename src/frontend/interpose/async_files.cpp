@@ -23,8 +23,6 @@ namespace {
 
 static_assert(sizeof(aiocb) == sizeof(aiocb64));
 
-aiocb* as_block(aiocb64* block) { return reinterpret_cast<aiocb*>(block); }
-
 // Also all blocks of a program on several nodes, since a function of theirs (SIGEV_THREAD) is to
 // run in a thread of the program.
 bool is_shared(const aiocb* block) {
@@ -103,37 +101,20 @@ int aio_read(aiocb* block) noexcept {
   if (is_shared(block)) return move_at_once(*block, true);
   return next<"aio_read">(::aio_read)(block);
 }
-int aio_read64(aiocb64* block) noexcept {
-  if (is_shared(as_block(block))) return move_at_once(*as_block(block), true);
-  return next<"aio_read64">(::aio_read64)(block);
-}
 
 int aio_write(aiocb* block) noexcept {
   if (is_shared(block)) return move_at_once(*block, false);
   return next<"aio_write">(::aio_write)(block);
-}
-int aio_write64(aiocb64* block) noexcept {
-  if (is_shared(as_block(block))) return move_at_once(*as_block(block), false);
-  return next<"aio_write64">(::aio_write64)(block);
 }
 
 int aio_fsync(int how, aiocb* block) noexcept {
   if (is_shared(block)) return sync_at_once(how, *block);
   return next<"aio_fsync">(::aio_fsync)(how, block);
 }
-int aio_fsync64(int how, aiocb64* block) noexcept {
-  if (is_shared(as_block(block))) return sync_at_once(how, *as_block(block));
-  return next<"aio_fsync64">(::aio_fsync64)(how, block);
-}
 
 int lio_listio(int mode, aiocb* const list[], int count, sigevent* event) noexcept {
   if (is_any_shared(list, count)) return run_list(mode, list, count, event);
   return next<"lio_listio">(::lio_listio)(mode, list, count, event);
-}
-int lio_listio64(int mode, aiocb64* const list[], int count, sigevent* event) noexcept {
-  auto* blocks = reinterpret_cast<aiocb* const*>(list);
-  if (is_any_shared(blocks, count)) return run_list(mode, blocks, count, event);
-  return next<"lio_listio64">(::lio_listio64)(mode, list, count, event);
 }
 
 }  // extern "C"

@@ -16,7 +16,6 @@ using terrane::frontend::call_elsewhere;
 using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
 using terrane::frontend::deliver;
-using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
 using terrane::frontend::InShared;
@@ -71,10 +70,6 @@ ssize_t pread(int fd, void* to, size_t bytes, off_t offset) {
   });
 }
 
-ssize_t pread64(int fd, void* to, size_t bytes, off64_t offset) {
-  return pread(fd, to, bytes, offset);
-}
-
 ssize_t write(int fd, const void* from, size_t bytes) {
   if (is_elsewhere(fd))
     return write_elsewhere(from, bytes, [=](const void* shared) {
@@ -95,10 +90,6 @@ ssize_t pwrite(int fd, const void* from, size_t bytes, off_t offset) {
   return deliver(from, bytes, [=](const void* own, size_t n, size_t done) {
     return call(fd, own, n, offset + static_cast<off_t>(done));
   });
-}
-
-ssize_t pwrite64(int fd, const void* from, size_t bytes, off64_t offset) {
-  return pwrite(fd, from, bytes, offset);
 }
 
 ssize_t recvfrom(int fd, void* to, size_t bytes, int flags, sockaddr* address, socklen_t* size) {
@@ -156,10 +147,6 @@ ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {
   if (refuses_elsewhere("sendfile", to, from)) return -1;
   InOut<off_t> own(offset);
   return own.done(next<"sendfile">(::sendfile)(to, from, own.get(), bytes));
-}
-
-ssize_t sendfile64(int to, int from, off64_t* offset, size_t bytes) noexcept {
-  return sendfile(to, from, offset, bytes);
 }
 
 ssize_t getrandom(void* to, size_t bytes, unsigned flags) {

@@ -14,10 +14,7 @@
 #include "frontend/interpose/process_signals.h"
 #include "frontend/interpose/process_use.h"
 
-using terrane::frontend::call_elsewhere;
 using terrane::frontend::In;
-using terrane::frontend::InOut;
-using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::ProcessSignals;
@@ -63,32 +60,6 @@ int clock_gettime(clockid_t clock, timespec* to) noexcept {
   return own.done(result);
 }
 
-int clock_getres(clockid_t clock, timespec* to) noexcept {
-  Out<timespec> own(to);
-  return own.done(next<"clock_getres">(::clock_getres)(clock, own.get()));
-}
-
-int clock_settime(clockid_t clock, const timespec* time) noexcept {
-  return next<"clock_settime">(::clock_settime)(clock, In<timespec>(time).get());
-}
-
-int clock_adjtime(clockid_t clock, timex* change) noexcept {
-  InOut<timex> own(change);
-  return own.done(next<"clock_adjtime">(::clock_adjtime)(clock, own.get()));
-}
-
-int adjtimex(timex* change) noexcept {
-  InOut<timex> own(change);
-  return own.done(next<"adjtimex">(::adjtimex)(own.get()));
-}
-
-int ntp_adjtime(timex* change) noexcept { return adjtimex(change); }
-
-int gettimeofday(timeval* to, void* zone) noexcept {
-  Out<timeval> own(to);
-  return own.done(next<"gettimeofday">(::gettimeofday)(own.get(), zone));
-}
-
 clock_t times(tms* to) noexcept {
   Out<tms> own(to);
   clock_t result = next<"times">(::times)(own.get());
@@ -108,20 +79,6 @@ int setitimer(__itimer_which_t which, const itimerval* time, itimerval* before) 
   In<itimerval> own(time);
   Out<itimerval> own_before(before);
   return own_before.done(next<"setitimer">(::setitimer)(which, own.get(), own_before.get()));
-}
-
-int timerfd_gettime(int fd, itimerspec* to) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::timerfd_gettime, fd, to);
-  Out<itimerspec> own(to);
-  return own.done(next<"timerfd_gettime">(::timerfd_gettime)(fd, own.get()));
-}
-
-int timerfd_settime(int fd, int flags, const itimerspec* time, itimerspec* before) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::timerfd_settime, fd, flags, time, before);
-  In<itimerspec> own(time);
-  Out<itimerspec> own_before(before);
-  auto* call = next<"timerfd_settime">(::timerfd_settime);
-  return own_before.done(call(fd, flags, own.get(), own_before.get()));
 }
 
 }  // extern "C"

@@ -16,7 +16,6 @@
 #include "frontend/interpose/transfer.h"
 
 using terrane::frontend::adopt;
-using terrane::frontend::Bounce;
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::cancellable;
 using terrane::frontend::ForCaller;
@@ -24,7 +23,6 @@ using terrane::frontend::ForNode;
 using terrane::frontend::InPath;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
-using terrane::frontend::Out;
 using terrane::frontend::receive;
 using terrane::frontend::SharedRange;
 
@@ -99,18 +97,6 @@ int creat(const char* path, mode_t mode) {
   return open_file([=](const char* own) { return next<"creat">(::creat)(own, mode); }, path);
 }
 
-int creat64(const char* path, mode_t mode) { return creat(path, mode); }
-
-FILE* fopen(const char* path, const char* mode) {
-  ForNode memory;
-  return adopt(next<"fopen">(::fopen)(InPath(path).get(), mode));
-}
-
-FILE* fopen64(const char* path, const char* mode) {
-  ForNode memory;
-  return adopt(next<"fopen64">(::fopen64)(InPath(path).get(), mode));
-}
-
 // The number that dirfd gives says its node.
 DIR* opendir(const char* path) {
   ForNode memory;
@@ -121,78 +107,6 @@ DIR* opendir(const char* path) {
   DIR* opened = next<"fdopendir">(::fdopendir)(fd);
   if (opened == nullptr) close(fd);
   return opened;
-}
-
-int stat(const char* path, struct stat* to) noexcept {
-  Out<struct stat> own(to);
-  return own.done(next<"stat">(::stat)(InPath(path).get(), own.get()));
-}
-
-int stat64(const char* path, struct stat64* to) noexcept {
-  Out<struct stat64> own(to);
-  return own.done(next<"stat64">(::stat64)(InPath(path).get(), own.get()));
-}
-
-int lstat(const char* path, struct stat* to) noexcept {
-  Out<struct stat> own(to);
-  return own.done(next<"lstat">(::lstat)(InPath(path).get(), own.get()));
-}
-
-int lstat64(const char* path, struct stat64* to) noexcept {
-  Out<struct stat64> own(to);
-  return own.done(next<"lstat64">(::lstat64)(InPath(path).get(), own.get()));
-}
-
-int fstat(int fd, struct stat* to) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstat, fd, to);
-  Out<struct stat> own(to);
-  return own.done(next<"fstat">(::fstat)(fd, own.get()));
-}
-
-int fstat64(int fd, struct stat64* to) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::fstat64, fd, to);
-  Out<struct stat64> own(to);
-  return own.done(next<"fstat64">(::fstat64)(fd, own.get()));
-}
-
-int fstatat(int folder, const char* path, struct stat* to, int flags) noexcept {
-  if (is_elsewhere(folder)) return call_elsewhere(folder, ::fstatat, folder, path, to, flags);
-  Out<struct stat> own(to);
-  return own.done(next<"fstatat">(::fstatat)(folder, InPath(path).get(), own.get(), flags));
-}
-
-int fstatat64(int folder, const char* path, struct stat64* to, int flags) noexcept {
-  if (is_elsewhere(folder)) return call_elsewhere(folder, ::fstatat64, folder, path, to, flags);
-  Out<struct stat64> own(to);
-  return own.done(next<"fstatat64">(::fstatat64)(folder, InPath(path).get(), own.get(), flags));
-}
-
-int statx(int folder, const char* path, int flags, unsigned mask, struct statx* to) noexcept {
-  if (is_elsewhere(folder)) return call_elsewhere(folder, ::statx, folder, path, flags, mask, to);
-  Out<struct statx> own(to);
-  return own.done(next<"statx">(::statx)(folder, InPath(path).get(), flags, mask, own.get()));
-}
-
-int access(const char* path, int mode) noexcept {
-  return next<"access">(::access)(InPath(path).get(), mode);
-}
-
-int mkdir(const char* path, mode_t mode) noexcept {
-  return next<"mkdir">(::mkdir)(InPath(path).get(), mode);
-}
-
-int rmdir(const char* path) noexcept { return next<"rmdir">(::rmdir)(InPath(path).get()); }
-
-int unlink(const char* path) noexcept { return next<"unlink">(::unlink)(InPath(path).get()); }
-
-int rename(const char* from, const char* to) noexcept {
-  return next<"rename">(::rename)(InPath(from).get(), InPath(to).get());
-}
-
-int remove(const char* path) noexcept { return next<"remove">(::remove)(InPath(path).get()); }
-
-int truncate(const char* path, off_t bytes) noexcept {
-  return next<"truncate">(::truncate)(InPath(path).get(), bytes);
 }
 
 ssize_t readlink(const char* path, char* to, size_t bytes) noexcept {

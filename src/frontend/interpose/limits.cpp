@@ -16,13 +16,10 @@
 #include "frontend/interpose/next.h"
 
 using terrane::frontend::call_elsewhere;
-using terrane::frontend::In;
 using terrane::frontend::InBytes;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
-using terrane::frontend::Out;
 using terrane::frontend::OutBytes;
-using terrane::frontend::SharedRange;
 
 namespace {
 
@@ -34,11 +31,6 @@ std::size_t groups_bytes(int count) {
 
 #pragma GCC visibility push(default)
 extern "C" {
-
-int sysinfo(struct sysinfo* to) noexcept {
-  Out<struct sysinfo> own(to);
-  return own.done(next<"sysinfo">(::sysinfo)(own.get()));
-}
 
 int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* to) noexcept {
   OutBytes own(to, bytes);
@@ -52,39 +44,10 @@ int sched_setaffinity(pid_t process, size_t bytes, const cpu_set_t* set) noexcep
   return call(process, bytes, static_cast<const cpu_set_t*>(own.get()));
 }
 
-int sched_getparam(pid_t process, sched_param* to) noexcept {
-  Out<sched_param> own(to);
-  return own.done(next<"sched_getparam">(::sched_getparam)(process, own.get()));
-}
-
-int sched_setparam(pid_t process, const sched_param* value) noexcept {
-  return next<"sched_setparam">(::sched_setparam)(process, In<sched_param>(value).get());
-}
-
-int sched_setscheduler(pid_t process, int policy, const sched_param* value) noexcept {
-  In<sched_param> own(value);
-  return next<"sched_setscheduler">(::sched_setscheduler)(process, policy, own.get());
-}
-
-int sched_rr_get_interval(pid_t process, timespec* to) noexcept {
-  Out<timespec> own(to);
-  return own.done(next<"sched_rr_get_interval">(::sched_rr_get_interval)(process, own.get()));
-}
-
 int getgroups(int count, gid_t* to) noexcept {
   OutBytes own(to, groups_bytes(count));
   int result = next<"getgroups">(::getgroups)(count, static_cast<gid_t*>(own.get()));
   return own.done(result, count == 0 ? 0 : groups_bytes(result));
-}
-
-int getresuid(uid_t* real, uid_t* effective, uid_t* saved) noexcept {
-  Out<uid_t> r(real), e(effective), s(saved);
-  return s.done(e.done(r.done(next<"getresuid">(::getresuid)(r.get(), e.get(), s.get()))));
-}
-
-int getresgid(gid_t* real, gid_t* effective, gid_t* saved) noexcept {
-  Out<gid_t> r(real), e(effective), s(saved);
-  return s.done(e.done(r.done(next<"getresgid">(::getresgid)(r.get(), e.get(), s.get()))));
 }
 
 int getentropy(void* to, size_t bytes) {

@@ -96,59 +96,5 @@ int __vdprintf_chk(int fd, int flag, const char* format, va_list arguments) {
   return next<"__vdprintf_chk">(::__vdprintf_chk)(fd, flag, format, arguments);
 }
 
-int vprintf(const char* format, va_list arguments) { return vfprintf(stdout, format, arguments); }
-
-int __vprintf_chk(int flag, const char* format, va_list arguments) {
-  return __vfprintf_chk(stdout, flag, format, arguments);
-}
-
-int fprintf(FILE* stream, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = vfprintf(stream, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
-int __fprintf_chk(FILE* stream, int flag, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = __vfprintf_chk(stream, flag, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
-int printf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = vfprintf(stdout, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
-int __printf_chk(int flag, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = __vfprintf_chk(stdout, flag, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
-int dprintf(int fd, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = vdprintf(fd, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
-int __dprintf_chk(int fd, int flag, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int written = __vdprintf_chk(fd, flag, format, arguments);
-  va_end(arguments);
-  return written;
-}
-
 }  // extern "C"
 #pragma GCC visibility pop

@@ -49,28 +49,6 @@ int pipe2(int pair[2], int flags) noexcept {
   return own.done(result);
 }
 
-pid_t wait(int* status) {
-  Out<int> own(status);
-  return own.done(cancellable_next<"wait">(::wait)(own.get()));
-}
-
-pid_t waitpid(pid_t child, int* status, int options) {
-  terrane::frontend::InOut<int> own(status);
-  return own.done(cancellable_next<"waitpid">(::waitpid)(child, own.get(), options));
-}
-
-pid_t wait4(pid_t child, int* status, int options, rusage* usage) noexcept {
-  terrane::frontend::InOut<int> own(status);
-  terrane::frontend::InOut<rusage> own_usage(usage);
-  pid_t result = next<"wait4">(::wait4)(child, own.get(), options, own_usage.get());
-  return own_usage.done(own.done(result));
-}
-
-int waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
-  Out<siginfo_t> own(info);
-  return own.done(cancellable_next<"waitid">(::waitid)(kind, id, own.get(), options));
-}
-
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   Out<rusage> own(usage);
   int result = next<"getrusage">(::getrusage)(who, own.get());
@@ -82,11 +60,6 @@ int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   others->add_others(used);
   *own.get() = part;
   return own.done(result);
-}
-
-int uname(utsname* to) noexcept {
-  Out<utsname> own(to);
-  return own.done(next<"uname">(::uname)(own.get()));
 }
 
 // What is left is returned when a signal has come, that is by an error.

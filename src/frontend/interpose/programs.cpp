@@ -214,10 +214,6 @@ int execve(const char* path, char* const* arguments, char* const* environment) n
   return next<"execve">(::execve)(own.get(), own_arguments.get(), own_environment.get());
 }
 
-int execv(const char* path, char* const* arguments) noexcept {
-  return execve(path, arguments, environ);
-}
-
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
   if (Executing::get() == nullptr) {
     InPath own(file);
@@ -228,10 +224,6 @@ int execvpe(const char* file, char* const* arguments, char* const* environment) 
   if (!program.empty()) return execve(program.c_str(), arguments, environment);
   errno = ENOENT;
   return -1;
-}
-
-int execvp(const char* file, char* const* arguments) noexcept {
-  return execvpe(file, arguments, environ);
 }
 
 int execl(const char* path, const char* first, ...) noexcept {

@@ -167,10 +167,6 @@ mqd_t mq_open(const char* name, int flags, ...) noexcept {
       next<"mq_open">(::mq_open)(InPath(name).get(), flags, mode, own.get()));
 }
 
-int mq_unlink(const char* name) noexcept {
-  return next<"mq_unlink">(::mq_unlink)(InPath(name).get());
-}
-
 int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
   if (is_elsewhere(queue))
     return cancellable(
@@ -213,29 +209,10 @@ ssize_t mq_receive(mqd_t queue, char* to, size_t bytes, unsigned* priority) {
   });
 }
 
-int mq_setattr(mqd_t queue, const mq_attr* shape, mq_attr* before) noexcept {
-  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_setattr, queue, shape, before);
-  In<mq_attr> own(shape);
-  Out<mq_attr> own_before(before);
-  return own_before.done(next<"mq_setattr">(::mq_setattr)(queue, own.get(), own_before.get()));
-}
-
-int mq_getattr(mqd_t queue, mq_attr* to) noexcept {
-  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_getattr, queue, to);
-  Out<mq_attr> own(to);
-  return own.done(next<"mq_getattr">(::mq_getattr)(queue, own.get()));
-}
-
 int mq_notify(mqd_t queue, const sigevent* event) noexcept {
   if (is_elsewhere(queue)) return terrane::frontend::Elsewhere::get()->refuse("mq_notify", queue);
   if (terrane::frontend::refuses_thread("mq_notify", event)) return -1;
   return next<"mq_notify">(::mq_notify)(queue, In<sigevent>(event).get());
-}
-
-int eventfd_read(int fd, eventfd_t* to) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::eventfd_read, fd, to);
-  Out<eventfd_t> own(to);
-  return own.done(next<"eventfd_read">(::eventfd_read)(fd, own.get()));
 }
 
 }  // extern "C"

@@ -27,7 +27,6 @@ using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
 using terrane::frontend::Out;
 using terrane::frontend::ProcessSignals;
-using terrane::frontend::SharedRange;
 
 namespace {
 
@@ -101,16 +100,8 @@ int siginterrupt(int signal_number, int interrupts) noexcept {
   return change(signal_number, &action, nullptr);
 }
 
-sighandler_t ssignal(int signal_number, sighandler_t handler) noexcept {
-  return signal(signal_number, handler);
-}
-
 sighandler_t sysv_signal(int signal_number, sighandler_t handler) noexcept {
   return install(signal_number, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
-}
-
-sighandler_t __sysv_signal(int signal_number, sighandler_t handler) noexcept {
-  return sysv_signal(signal_number, handler);
 }
 
 int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
@@ -151,8 +142,6 @@ int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) 
   if (result >= 0 && info != nullptr) *own_info.get() = *taken;
   return own_info.done(result);
 }
-
-int sigwaitinfo(const sigset_t* set, siginfo_t* info) { return sigtimedwait(set, info, nullptr); }
 
 int sigwait(const sigset_t* set, int* signal_number) {
   for (;;) {

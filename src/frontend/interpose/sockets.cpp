@@ -10,7 +10,6 @@ using terrane::frontend::adopt;
 using terrane::frontend::call_elsewhere;
 using terrane::frontend::cancellable;
 using terrane::frontend::cancellable_next;
-using terrane::frontend::InBytes;
 using terrane::frontend::InOut;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
@@ -36,19 +35,6 @@ int fill_sized(void* to, socklen_t* size, Call call) {
 
 #pragma GCC visibility push(default)
 extern "C" {
-
-int bind(int fd, const sockaddr* address, socklen_t size) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::bind, fd, address, size);
-  InBytes own(address, size);
-  return next<"bind">(::bind)(fd, static_cast<const sockaddr*>(own.get()), size);
-}
-
-int connect(int fd, const sockaddr* address, socklen_t size) {
-  if (is_elsewhere(fd))
-    return cancellable([=] { return call_elsewhere(fd, ::connect, fd, address, size); });
-  InBytes own(address, size);
-  return cancellable_next<"connect">(::connect)(fd, static_cast<const sockaddr*>(own.get()), size);
-}
 
 int accept(int fd, sockaddr* address, socklen_t* size) {
   if (is_elsewhere(fd))
@@ -86,12 +72,6 @@ int getsockopt(int fd, int level, int name, void* value, socklen_t* size) noexce
   return fill_sized(value, size, [=](void* own, socklen_t* room) {
     return next<"getsockopt">(::getsockopt)(fd, level, name, own, room);
   });
-}
-
-int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::setsockopt, fd, level, name, value, size);
-  InBytes own(value, size);
-  return next<"setsockopt">(::setsockopt)(fd, level, name, own.get(), size);
 }
 
 int socketpair(int domain, int type, int protocol, int pair[2]) noexcept {

@@ -168,13 +168,5 @@ int setvbuf(FILE* stream, char* buffer, int mode, size_t bytes) noexcept {
   return next<"setvbuf">(::setvbuf)(stream, shared ? nullptr : buffer, mode, bytes);
 }
 
-void setbuffer(FILE* stream, char* buffer, size_t bytes) noexcept {
-  setvbuf(stream, buffer, buffer != nullptr ? _IOFBF : _IONBF, bytes);
-}
-
-void setlinebuf(FILE* stream) noexcept { setvbuf(stream, nullptr, _IOLBF, 0); }
-
-void setbuf(FILE* stream, char* buffer) noexcept { setbuffer(stream, buffer, BUFSIZ); }
-
 }  // extern "C"
 #pragma GCC visibility pop

@@ -96,10 +96,6 @@ ssize_t preadv(int fd, const iovec* list, int count, off_t offset) {
   return read_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
 }
 
-ssize_t preadv64(int fd, const iovec* list, int count, off64_t offset) {
-  return preadv(fd, list, count, offset);
-}
-
 ssize_t preadv2(int fd, const iovec* list, int count, off_t offset, int flags) {
   if (is_elsewhere(fd) && flags == 0)
     return offset == -1 ? readv(fd, list, count) : preadv(fd, list, count, offset);
@@ -107,10 +103,6 @@ ssize_t preadv2(int fd, const iovec* list, int count, off_t offset, int flags) {
   auto* call = next<"preadv2">(::preadv2);
   return read_list(list, count,
                    [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
-}
-
-ssize_t preadv64v2(int fd, const iovec* list, int count, off64_t offset, int flags) {
-  return preadv2(fd, list, count, offset, flags);
 }
 
 ssize_t writev(int fd, const iovec* list, int count) {
@@ -130,10 +122,6 @@ ssize_t pwritev(int fd, const iovec* list, int count, off_t offset) {
   return write_list(list, count, [=](const iovec* l, int n) { return call(fd, l, n, offset); });
 }
 
-ssize_t pwritev64(int fd, const iovec* list, int count, off64_t offset) {
-  return pwritev(fd, list, count, offset);
-}
-
 ssize_t pwritev2(int fd, const iovec* list, int count, off_t offset, int flags) {
   if (is_elsewhere(fd) && flags == 0)
     return offset == -1 ? writev(fd, list, count) : pwritev(fd, list, count, offset);
@@ -141,10 +129,6 @@ ssize_t pwritev2(int fd, const iovec* list, int count, off_t offset, int flags) 
   auto* call = next<"pwritev2">(::pwritev2);
   return write_list(list, count,
                     [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
-}
-
-ssize_t pwritev64v2(int fd, const iovec* list, int count, off64_t offset, int flags) {
-  return pwritev2(fd, list, count, offset, flags);
 }
 
 ssize_t recvmsg(int fd, msghdr* message, int flags) {

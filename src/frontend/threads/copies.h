@@ -163,24 +163,25 @@ Result in_library(Result (*function)(Parameters...),
 }
 
 // The same of a call of the program, where memory is shared.
-template <typename Result, typename... Parameters>
-Result on_private_stack(Result (*function)(Parameters...),
-                        std::type_identity_t<Parameters>... arguments) {
+template <Name kCall, typename Result, typename... Parameters>
+Result on_private_stack(Result (*)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+  auto* function = Next<kCall, Result(Parameters...)>::get();
   if (Program::get() == nullptr || !is_in_program()) return function(arguments...);
   return in_library(function, arguments...);
 }
 
-enum class Keeps { kForProcess, kForThread };
+enum Keeps { kForProcess, kForThread };
 
 // A function whose result is the C library's, until the next call: the program has a copy.
 template <Name kCall, Keeps kKeeps, typename Result, typename... Parameters>
-Result* copied(Result* (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+Result* copied(Result* (*)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+  auto* function = Next<kCall, Result*(Parameters...)>::get();
   if (!concerns_all_nodes()) return function(arguments...);
   auto* found = in_library(function, arguments...);
   if (found == nullptr || SharedRange::contains(found)) return found;
   int before = errno;
   Result* copy = nullptr;
-  if constexpr (kKeeps == Keeps::kForThread) {
+  if constexpr (kKeeps == kForThread) {
     static thread_local SharedResult last;
     copy = last.keep(found);
   } else {
@@ -203,8 +204,9 @@ bool is_at(const char* text, Argument argument) {
 }
 
 // A function whose result is a text for ever: gettext and its kin give back what they were given.
-template <typename Result, typename... Parameters>
-Result* text_of(Result* (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+template <Name kCall, typename Result, typename... Parameters>
+Result* text_of(Result* (*)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+  auto* function = Next<kCall, Result*(Parameters...)>::get();
   if (!concerns_all_nodes()) return function(arguments...);
   auto* found = in_library(function, arguments...);
   int before = errno;
@@ -218,11 +220,10 @@ inline bool is_for_node_0() { return concerns_all_nodes() && Program::get()->sel
 
 // A function that goes through what node 0 keeps for the whole program: its own form here is called
 // there.
-template <typename Result, typename... Parameters>
-Result at_node_0(Result (*here)(Parameters...), Result (*own)(Parameters...),
-                 std::type_identity_t<Parameters>... arguments) {
+template <Name kCall, typename Result, typename... Parameters>
+Result at_node_0(Result (*own)(Parameters...), std::type_identity_t<Parameters>... arguments) {
   if (is_for_node_0()) return call_on(0, own, arguments...);
-  return here(arguments...);
+  return Next<kCall, Result(Parameters...)>::get()(arguments...);
 }
 
 }  // namespace terrane::frontend::threads

@@ -1,6 +1,5 @@
 // What the C library goes on with at the next call: the table of hsearch, the rest of strtok, what
 // a regular expression remembers, the chunks of an obstack. It lies in shared memory.
-#include <obstack.h>
 #include <regex.h>
 #include <search.h>
 #include <string.h>
@@ -32,8 +31,6 @@ auto in_turn(const void* pattern, Call call) {
 hsearch_data& table() { return Program::get()->control().table_of_hsearch; }
 
 }  // namespace
-
-extern "C" int __obstack_vprintf_chk(obstack*, int, const char*, va_list);
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -104,51 +101,6 @@ regoff_t re_search_2(re_pattern_buffer* pattern, const char* first, regoff_t fir
   return in_turn(pattern, [=] {
     return call(pattern, first, first_bytes, second, second_bytes, begin, range, found, stop);
   });
-}
-
-// The program's functions give the chunks: malloc, as a rule, which the C library calls.
-int _obstack_begin(obstack* to, int bytes, int alignment, void* (*allocate)(long),
-                   void (*free)(void*)) {
-  ForCaller memory;
-  return next<"_obstack_begin">(::_obstack_begin)(to, bytes, alignment, allocate, free);
-}
-
-int _obstack_begin_1(obstack* to, int bytes, int alignment, void* (*allocate)(void*, long),
-                     void (*free)(void*, void*), void* argument) {
-  ForCaller memory;
-  auto* call = next<"_obstack_begin_1">(::_obstack_begin_1);
-  return call(to, bytes, alignment, allocate, free, argument);
-}
-
-void _obstack_newchunk(obstack* to, int bytes) {
-  ForCaller memory;
-  next<"_obstack_newchunk">(::_obstack_newchunk)(to, bytes);
-}
-
-int obstack_vprintf(obstack* to, const char* format, va_list arguments) noexcept {
-  ForCaller memory;
-  return next<"obstack_vprintf">(::obstack_vprintf)(to, format, arguments);
-}
-
-int obstack_printf(obstack* to, const char* format, ...) noexcept {
-  va_list arguments;
-  va_start(arguments, format);
-  int length = obstack_vprintf(to, format, arguments);
-  va_end(arguments);
-  return length;
-}
-
-int __obstack_vprintf_chk(obstack* to, int flag, const char* format, va_list arguments) {
-  ForCaller memory;
-  return next<"__obstack_vprintf_chk">(::__obstack_vprintf_chk)(to, flag, format, arguments);
-}
-
-int __obstack_printf_chk(obstack* to, int flag, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int length = __obstack_vprintf_chk(to, flag, format, arguments);
-  va_end(arguments);
-  return length;
 }
 
 }  // extern "C"

@@ -101,7 +101,7 @@ int sem_close(sem_t* semaphore) noexcept {
 int sem_unlink(const char* name) noexcept {
   if (is_for_node_0()) return call_on(0, ::sem_unlink, name);
   InPath own_name(name);
-  return on_private_stack(next<"sem_unlink">(::sem_unlink), own_name.get());
+  return on_private_stack<"sem_unlink">(::sem_unlink, own_name.get());
 }
 
 }  // extern "C"

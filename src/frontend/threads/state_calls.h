@@ -39,8 +39,19 @@ Result refused(int error, const char* sentence) {
   }
 }
 
+// A call that is refused where it concerns all nodes.
+template <Name kCall, typename Result, typename... Parameters>
+Result refused(Result (*)(Parameters...), int error, const char* sentence,
+               std::type_identity_t<Parameters>... arguments) {
+  if (!concerns_all_nodes()) return Next<kCall, Result(Parameters...)>::get()(arguments...);
+  return refused<kCall, Result>(error, sentence);
+}
+
 // Ends the program with the name of the call.
 [[noreturn]] void ended(const char* call, const char* sentence);
+[[noreturn]] inline void ended_of_node(const char* call) {
+  ended(call, "it is used on another node than the one that has opened it");
+}
 
 // A change that one node after the other makes, this one first. It lies in shared memory.
 struct Change {
@@ -85,6 +96,10 @@ Result on_every_node(const char* call, Result (*function)(Parameters...),
   made.has_first = false;
   change_all_nodes(call, made);
   if constexpr (!std::is_void_v<Result>) return made.first;
+}
+template <Name kCall, typename Result, typename... Parameters>
+Result on_every_node(Result (*)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+  return on_every_node(kCall.text, Next<kCall, Result(Parameters...)>::get(), arguments...);
 }
 
 }  // namespace terrane::frontend::threads

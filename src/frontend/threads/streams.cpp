@@ -60,13 +60,6 @@ int terrane_vscanf(const char*, va_list) __asm__("vscanf");
 int terrane_fscanf(FILE*, const char*, ...) __asm__("fscanf");
 int terrane_scanf(const char*, ...) __asm__("scanf");
 
-int fgetc(FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetc, stream);
-  return next<"fgetc">(::fgetc)(stream);
-}
-int getc(FILE* stream) { return fgetc(stream); }
-int getchar(void) { return fgetc(stdin); }
-
 int fputc(int byte, FILE* stream) {
   if (is_elsewhere(stream)) {
     auto text = static_cast<unsigned char>(byte);
@@ -74,17 +67,10 @@ int fputc(int byte, FILE* stream) {
   }
   return next<"fputc">(::fputc)(byte, stream);
 }
-int putc(int byte, FILE* stream) { return fputc(byte, stream); }
-int putchar(int byte) { return fputc(byte, stdout); }
 
 char* fgets(char* to, int bytes, FILE* stream) {
   if (is_elsewhere(stream) && bytes > 0) return get_line_elsewhere(to, bytes, stream);
   return next<"fgets">(::fgets)(to, bytes, stream);
-}
-
-int ungetc(int byte, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ungetc, byte, stream);
-  return next<"ungetc">(::ungetc)(byte, stream);
 }
 
 // Texts of this node go to the node of the stream before the call does, since that is an operation.
@@ -117,53 +103,13 @@ int pclose(FILE* stream) {
   return next<"pclose">(::pclose)(stream);
 }
 
-int fseeko(FILE* stream, off_t offset, int from) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fseeko, stream, offset, from);
-  return next<"fseeko">(::fseeko)(stream, offset, from);
-}
-int fseeko64(FILE* stream, off64_t offset, int from) { return fseeko(stream, offset, from); }
-int fseek(FILE* stream, long offset, int from) { return fseeko(stream, offset, from); }
-
-off_t ftello(FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ftello, stream);
-  return next<"ftello">(::ftello)(stream);
-}
-off64_t ftello64(FILE* stream) { return ftello(stream); }
-long ftell(FILE* stream) { return ftello(stream); }
-
 void rewind(FILE* stream) {
   if (!is_elsewhere(stream)) return next<"rewind">(::rewind)(stream);
   fseeko(stream, 0, SEEK_SET);
   clearerr(stream);
 }
 
-int fgetpos(FILE* stream, fpos_t* place) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetpos, stream, place);
-  return next<"fgetpos">(::fgetpos)(stream, place);
-}
-
-int fsetpos(FILE* stream, const fpos_t* place) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fsetpos, stream, place);
-  return next<"fsetpos">(::fsetpos)(stream, place);
-}
-
 static_assert(sizeof(fpos_t) == sizeof(fpos64_t));
-int fgetpos64(FILE* stream, fpos64_t* place) {
-  return fgetpos(stream, reinterpret_cast<fpos_t*>(place));
-}
-int fsetpos64(FILE* stream, const fpos64_t* place) {
-  return fsetpos(stream, reinterpret_cast<const fpos_t*>(place));
-}
-
-int feof(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::feof, stream);
-  return next<"feof">(::feof)(stream);
-}
-
-int ferror(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::ferror, stream);
-  return next<"ferror">(::ferror)(stream);
-}
 
 void clearerr(FILE* stream) noexcept {
   if (!is_elsewhere(stream)) return next<"clearerr">(::clearerr)(stream);
@@ -174,33 +120,11 @@ void clearerr(FILE* stream) noexcept {
   call_elsewhere(stream, clear, stream);
 }
 
-int fileno(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fileno, stream);
-  return next<"fileno">(::fileno)(stream);
-}
-
 // The header gives these four the names of C99's forms (__isoc99_fscanf). The arguments lie on the
 // calling thread's stack, which is shared memory.
 int vfscanf(FILE* stream, const char* format, va_list arguments) {
   if (!is_elsewhere(stream)) return next<"__isoc99_vfscanf">(::vfscanf)(stream, format, arguments);
   return scan_elsewhere(vfscanf, stream, format, arguments);
-}
-int vscanf(const char* format, va_list arguments) { return vfscanf(stdin, format, arguments); }
-
-int fscanf(FILE* stream, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int read = vfscanf(stream, format, arguments);
-  va_end(arguments);
-  return read;
-}
-
-int scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int read = vfscanf(stdin, format, arguments);
-  va_end(arguments);
-  return read;
 }
 
 // The same of C89, for programs that ask for it with GNU's extensions.

@@ -1,491 +1,365 @@
 // Made by scripts/process_state.py --write from src/frontend/process_state.txt: change that.
 // clang-format off
+#include "frontend/interpose/made_calls.h"
+#include "frontend/threads/call_headers.h"
 #include "frontend/threads/copies.h"
 #include "frontend/threads/state_calls.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::call_on;
-using terrane::frontend::is_elsewhere;
+using namespace terrane::frontend;
+using namespace terrane::frontend::made;
 using namespace terrane::frontend::threads;
-using terrane::frontend::next;
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC visibility push(default)
 extern "C" {
 
-int inotify_rm_watch(int fd, int wd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::inotify_rm_watch, fd, wd);
-  return next<"inotify_rm_watch">(::inotify_rm_watch)(fd, wd);
-}
-int isfdtype(int fd, int fdtype) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::isfdtype, fd, fdtype);
-  return next<"isfdtype">(::isfdtype)(fd, fdtype);
-}
-ssize_t readahead(int fd, off64_t offset, size_t count) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::readahead, fd, offset, count);
-  return next<"readahead">(::readahead)(fd, offset, count);
-}
-int sockatmark(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::sockatmark, fd);
-  return next<"sockatmark">(::sockatmark)(fd);
-}
-int sync_file_range(int fd, off64_t offset, off64_t count, unsigned int flags) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::sync_file_range, fd, offset, count, flags);
-  return next<"sync_file_range">(::sync_file_range)(fd, offset, count, flags);
-}
-int tcdrain(int fd) {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcdrain, fd);
-  return next<"tcdrain">(::tcdrain)(fd);
-}
-int tcflow(int fd, int action) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcflow, fd, action);
-  return next<"tcflow">(::tcflow)(fd, action);
-}
-int tcflush(int fd, int queue_selector) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcflush, fd, queue_selector);
-  return next<"tcflush">(::tcflush)(fd, queue_selector);
-}
-pid_t tcgetpgrp(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcgetpgrp, fd);
-  return next<"tcgetpgrp">(::tcgetpgrp)(fd);
-}
-pid_t tcgetsid(int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcgetsid, fd);
-  return next<"tcgetsid">(::tcgetsid)(fd);
-}
-int tcsendbreak(int fd, int duration) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcsendbreak, fd, duration);
-  return next<"tcsendbreak">(::tcsendbreak)(fd, duration);
-}
-int tcsetpgrp(int fd, pid_t pgrp_id) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::tcsetpgrp, fd, pgrp_id);
-  return next<"tcsetpgrp">(::tcsetpgrp)(fd, pgrp_id);
-}
-int login_tty(int fd) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("login_tty", fd);
-  return next<"login_tty">(::login_tty)(fd);
-}
-int fexecve(int fd, char* const argv[], char* const envp[]) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fexecve", fd);
-  return next<"fexecve">(::fexecve)(fd, argv, envp);
-}
-int execveat(int fd, const char* path, char* const argv[], char* const envp[], int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("execveat", fd);
-  return next<"execveat">(::execveat)(fd, path, argv, envp, flags);
-}
-int fanotify_mark(int fd, unsigned flags, uint64_t mask, int folder, const char* path) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fanotify_mark", fd);
-  return next<"fanotify_mark">(::fanotify_mark)(fd, flags, mask, folder, path);
-}
-int name_to_handle_at(int fd, const char* name, file_handle* to, int* mount, int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("name_to_handle_at", fd);
-  return next<"name_to_handle_at">(::name_to_handle_at)(fd, name, to, mount, flags);
-}
-int bindresvport(int fd, sockaddr_in* address) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("bindresvport", fd);
-  return next<"bindresvport">(::bindresvport)(fd, address);
-}
-ssize_t tee(int fd, int to, size_t bytes, unsigned flags) {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("tee", fd);
-  return next<"tee">(::tee)(fd, to, bytes, flags);
-}
-ssize_t getdirentries(int fd, char* buf, size_t nbytes, off_t* basep) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getdirentries", fd);
-  return next<"getdirentries">(::getdirentries)(fd, buf, nbytes, basep);
-}
-ssize_t getdirentries64(int fd, char* buf, size_t nbytes, off64_t* basep) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getdirentries64", fd);
-  return next<"getdirentries64">(::getdirentries64)(fd, buf, nbytes, basep);
-}
-int futimesat(int fd, const char* file, const timeval tvp[2]) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("futimesat", fd);
-  return next<"futimesat">(::futimesat)(fd, file, tvp);
-}
-int putpwent(const passwd* entry, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::putpwent, entry, stream);
-  return next<"putpwent">(::putpwent)(entry, stream);
-}
-int putgrent(const group* entry, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::putgrent, entry, stream);
-  return next<"putgrent">(::putgrent)(entry, stream);
-}
-int putspent(const spwd* entry, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::putspent, entry, stream);
-  return next<"putspent">(::putspent)(entry, stream);
-}
-int putsgent(const sgrp* entry, FILE* stream) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::putsgent, entry, stream);
-  return next<"putsgent">(::putsgent)(entry, stream);
-}
-int addmntent(FILE* stream, const mntent* entry) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::addmntent, stream, entry);
-  return next<"addmntent">(::addmntent)(stream, entry);
-}
-mntent* getmntent_r(FILE* stream, mntent* result, char* buffer, int bytes) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::getmntent_r, stream, result, buffer, bytes);
-  return next<"getmntent_r">(::getmntent_r)(stream, result, buffer, bytes);
-}
-int fgetpwent_r(FILE* stream, passwd* entry, char* buffer, size_t bytes, passwd** result) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetpwent_r, stream, entry, buffer, bytes, result);
-  return next<"fgetpwent_r">(::fgetpwent_r)(stream, entry, buffer, bytes, result);
-}
-int fgetgrent_r(FILE* stream, group* entry, char* buffer, size_t bytes, group** result) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetgrent_r, stream, entry, buffer, bytes, result);
-  return next<"fgetgrent_r">(::fgetgrent_r)(stream, entry, buffer, bytes, result);
-}
-int fgetspent_r(FILE* stream, spwd* entry, char* buffer, size_t bytes, spwd** result) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetspent_r, stream, entry, buffer, bytes, result);
-  return next<"fgetspent_r">(::fgetspent_r)(stream, entry, buffer, bytes, result);
-}
-int fgetsgent_r(FILE* stream, sgrp* entry, char* buffer, size_t bytes, sgrp** result) {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::fgetsgent_r, stream, entry, buffer, bytes, result);
-  return next<"fgetsgent_r">(::fgetsgent_r)(stream, entry, buffer, bytes, result);
-}
-size_t __fbufsize(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fbufsize, stream);
-  return next<"__fbufsize">(::__fbufsize)(stream);
-}
-int __flbf(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__flbf, stream);
-  return next<"__flbf">(::__flbf)(stream);
-}
-size_t __fpending(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fpending, stream);
-  return next<"__fpending">(::__fpending)(stream);
-}
-void __fpurge(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fpurge, stream);
-  return next<"__fpurge">(::__fpurge)(stream);
-}
-int __freadable(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__freadable, stream);
-  return next<"__freadable">(::__freadable)(stream);
-}
-int __freading(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__freading, stream);
-  return next<"__freading">(::__freading)(stream);
-}
-int __fsetlocking(FILE* stream, int type) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fsetlocking, stream, type);
-  return next<"__fsetlocking">(::__fsetlocking)(stream, type);
-}
-int __fwritable(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fwritable, stream);
-  return next<"__fwritable">(::__fwritable)(stream);
-}
-int __fwriting(FILE* stream) noexcept {
-  if (is_elsewhere(stream)) return call_elsewhere(stream, ::__fwriting, stream);
-  return next<"__fwriting">(::__fwriting)(stream);
-}
-int readdir_r(DIR* dir, dirent* entry, dirent** result) {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::readdir_r, dir, entry, result);
-  return next<"readdir_r">(::readdir_r)(dir, entry, result);
-}
-int readdir64_r(DIR* dir, dirent64* entry, dirent64** result) {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::readdir64_r, dir, entry, result);
-  return next<"readdir64_r">(::readdir64_r)(dir, entry, result);
-}
-void rewinddir(DIR* dir) noexcept {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::rewinddir, dir);
-  return next<"rewinddir">(::rewinddir)(dir);
-}
-void seekdir(DIR* dir, long place) noexcept {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::seekdir, dir, place);
-  return next<"seekdir">(::seekdir)(dir, place);
-}
-long telldir(DIR* dir) noexcept {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::telldir, dir);
-  return next<"telldir">(::telldir)(dir);
-}
-int dirfd(DIR* dir) noexcept {
-  if (is_elsewhere(dir)) return call_elsewhere(dir, ::dirfd, dir);
-  return next<"dirfd">(::dirfd)(dir);
-}
-FTSENT* fts_read(FTS* tree) {
-  if (is_elsewhere(tree))
-    ended("fts_read", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts_read">(::fts_read)(tree);
-}
-FTSENT* fts_children(FTS* tree, int options) {
-  if (is_elsewhere(tree))
-    ended("fts_children", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts_children">(::fts_children)(tree, options);
-}
-int fts_close(FTS* tree) {
-  if (is_elsewhere(tree))
-    ended("fts_close", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts_close">(::fts_close)(tree);
-}
-int fts_set(FTS* tree, FTSENT* entry, int instruction) noexcept {
-  if (is_elsewhere(tree))
-    ended("fts_set", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts_set">(::fts_set)(tree, entry, instruction);
-}
-FTSENT64* fts64_read(FTS64* tree) {
-  if (is_elsewhere(tree))
-    ended("fts64_read", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts64_read">(::fts64_read)(tree);
-}
-FTSENT64* fts64_children(FTS64* tree, int options) {
-  if (is_elsewhere(tree))
-    ended("fts64_children", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts64_children">(::fts64_children)(tree, options);
-}
-int fts64_close(FTS64* tree) {
-  if (is_elsewhere(tree))
-    ended("fts64_close", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts64_close">(::fts64_close)(tree);
-}
-int fts64_set(FTS64* tree, FTSENT64* entry, int instruction) noexcept {
-  if (is_elsewhere(tree))
-    ended("fts64_set", "it is used on another node than the one that has opened it");
-  terrane::frontend::ForNode memory;
-  return next<"fts64_set">(::fts64_set)(tree, entry, instruction);
-}
-FTS* fts_open(char* const* paths, int options, int (*order)(const FTSENT**, const FTSENT**)) {
-  terrane::frontend::ForNode memory;
-  return next<"fts_open">(::fts_open)(paths, options, order);
-}
-FTS64* fts64_open(char* const* paths, int options, int (*order)(const FTSENT64**, const FTSENT64**)) {
-  terrane::frontend::ForNode memory;
-  return next<"fts64_open">(::fts64_open)(paths, options, order);
-}
-int addseverity(int severity, const char* text) noexcept {
-  return on_every_node("addseverity", next<"addseverity">(::addseverity), severity, text);
-}
-int register_printf_function(int letter, printf_function* print, printf_arginfo_function* tell) noexcept {
-  return on_every_node("register_printf_function", next<"register_printf_function">(::register_printf_function), letter, print, tell);
-}
-int register_printf_specifier(int letter, printf_function* print, printf_arginfo_size_function* tell) noexcept {
-  return on_every_node("register_printf_specifier", next<"register_printf_specifier">(::register_printf_specifier), letter, print, tell);
-}
-int register_printf_modifier(const wchar_t* text) noexcept {
-  return on_every_node("register_printf_modifier", next<"register_printf_modifier">(::register_printf_modifier), text);
-}
-int register_printf_type(printf_va_arg_function* read) noexcept {
-  return on_every_node("register_printf_type", next<"register_printf_type">(::register_printf_type), read);
-}
-void openlog(const char* name, int options, int facility) {
-  return on_every_node("openlog", next<"openlog">(::openlog), name, options, facility);
-}
-void closelog(void) {
-  return on_every_node("closelog", next<"closelog">(::closelog));
-}
-int setlogmask(int mask) noexcept {
-  return on_every_node("setlogmask", next<"setlogmask">(::setlogmask), mask);
-}
-int pthread_setconcurrency(int level) noexcept {
-  return on_every_node("pthread_setconcurrency", next<"pthread_setconcurrency">(::pthread_setconcurrency), level);
-}
-reg_syntax_t re_set_syntax(reg_syntax_t syntax) {
-  return on_every_node("re_set_syntax", next<"re_set_syntax">(::re_set_syntax), syntax);
-}
-int getpwnam_r(const char* name, passwd* entry, char* buffer, size_t bytes, passwd** result) {
-  return on_private_stack(next<"getpwnam_r">(::getpwnam_r), name, entry, buffer, bytes, result);
-}
-int getpwuid_r(uid_t user, passwd* entry, char* buffer, size_t bytes, passwd** result) {
-  return on_private_stack(next<"getpwuid_r">(::getpwuid_r), user, entry, buffer, bytes, result);
-}
-int getgrnam_r(const char* name, group* entry, char* buffer, size_t bytes, group** result) {
-  return on_private_stack(next<"getgrnam_r">(::getgrnam_r), name, entry, buffer, bytes, result);
-}
-int getgrgid_r(gid_t number, group* entry, char* buffer, size_t bytes, group** result) {
-  return on_private_stack(next<"getgrgid_r">(::getgrgid_r), number, entry, buffer, bytes, result);
-}
-int getspnam_r(const char* name, spwd* entry, char* buffer, size_t bytes, spwd** result) {
-  return on_private_stack(next<"getspnam_r">(::getspnam_r), name, entry, buffer, bytes, result);
-}
-int getsgnam_r(const char* name, sgrp* entry, char* buffer, size_t bytes, sgrp** result) {
-  return on_private_stack(next<"getsgnam_r">(::getsgnam_r), name, entry, buffer, bytes, result);
-}
-int getgrouplist(const char* user, gid_t group, gid_t* groups, int* count) {
-  return on_private_stack(next<"getgrouplist">(::getgrouplist), user, group, groups, count);
-}
-int getprotobyname_r(const char* name, protoent* entry, char* buffer, size_t bytes, protoent** result) {
-  return on_private_stack(next<"getprotobyname_r">(::getprotobyname_r), name, entry, buffer, bytes, result);
-}
-int getprotobynumber_r(int number, protoent* entry, char* buffer, size_t bytes, protoent** result) {
-  return on_private_stack(next<"getprotobynumber_r">(::getprotobynumber_r), number, entry, buffer, bytes, result);
-}
-int getservbyname_r(const char* name, const char* of, servent* entry, char* buffer, size_t bytes, servent** result) {
-  return on_private_stack(next<"getservbyname_r">(::getservbyname_r), name, of, entry, buffer, bytes, result);
-}
-int getservbyport_r(int port, const char* of, servent* entry, char* buffer, size_t bytes, servent** result) {
-  return on_private_stack(next<"getservbyport_r">(::getservbyport_r), port, of, entry, buffer, bytes, result);
-}
-int gethostbyname_r(const char* name, hostent* entry, char* buffer, size_t bytes, hostent** result, int* wrong) {
-  return on_private_stack(next<"gethostbyname_r">(::gethostbyname_r), name, entry, buffer, bytes, result, wrong);
-}
-int gethostbyname2_r(const char* name, int of, hostent* entry, char* buffer, size_t bytes, hostent** result, int* wrong) {
-  return on_private_stack(next<"gethostbyname2_r">(::gethostbyname2_r), name, of, entry, buffer, bytes, result, wrong);
-}
-int getnetbyname_r(const char* name, netent* entry, char* buffer, size_t bytes, netent** result, int* wrong) {
-  return on_private_stack(next<"getnetbyname_r">(::getnetbyname_r), name, entry, buffer, bytes, result, wrong);
-}
-int getrpcbyname_r(const char* name, rpcent* entry, char* buffer, size_t bytes, rpcent** result) noexcept {
-  return on_private_stack(next<"getrpcbyname_r">(::getrpcbyname_r), name, entry, buffer, bytes, result);
-}
-int getrpcbynumber_r(int number, rpcent* entry, char* buffer, size_t bytes, rpcent** result) noexcept {
-  return on_private_stack(next<"getrpcbynumber_r">(::getrpcbynumber_r), number, entry, buffer, bytes, result);
-}
-int getaliasbyname_r(const char* name, aliasent* entry, char* buffer, size_t bytes, aliasent** result) noexcept {
-  return on_private_stack(next<"getaliasbyname_r">(::getaliasbyname_r), name, entry, buffer, bytes, result);
-}
-int getnameinfo(const sockaddr* of, socklen_t size, char* host, socklen_t hosts, char* port, socklen_t ports, int flags) {
-  return on_private_stack(next<"getnameinfo">(::getnameinfo), of, size, host, hosts, port, ports, flags);
-}
-int innetgr(const char* group, const char* host, const char* user, const char* domain) {
-  return on_private_stack(next<"innetgr">(::innetgr), group, host, user, domain);
-}
-int ether_hostton(const char* host, ether_addr* address) noexcept {
-  return on_private_stack(next<"ether_hostton">(::ether_hostton), host, address);
-}
-int ether_ntohost(char* host, const ether_addr* address) noexcept {
-  return on_private_stack(next<"ether_ntohost">(::ether_ntohost), host, address);
-}
-unsigned int if_nametoindex(const char* name) noexcept {
-  return on_private_stack(next<"if_nametoindex">(::if_nametoindex), name);
-}
-char* if_indextoname(unsigned int number, char* name) noexcept {
-  return on_private_stack(next<"if_indextoname">(::if_indextoname), number, name);
-}
+// Answers that the kernel writes
 int gethostname(char* name, size_t bytes) noexcept {
-  return on_private_stack(next<"gethostname">(::gethostname), name, bytes);
-}
+  return on_private_stack<"gethostname">(::gethostname, name, bytes); }
 int getdomainname(char* name, size_t bytes) noexcept {
-  return on_private_stack(next<"getdomainname">(::getdomainname), name, bytes);
-}
-int getlogin_r(char* name, size_t bytes) {
-  return on_private_stack(next<"getlogin_r">(::getlogin_r), name, bytes);
-}
+  return on_private_stack<"getdomainname">(::getdomainname, name, bytes); }
+int getlogin_r(char* name, size_t bytes) { return on_private_stack<"getlogin_r">(::getlogin_r, name, bytes); }
 int getloadavg(double loads[], int count) noexcept {
-  return on_private_stack(next<"getloadavg">(::getloadavg), loads, count);
-}
-int getpw(uid_t user, char* buffer) {
-  return on_private_stack(next<"getpw">(::getpw), user, buffer);
-}
+  return on_private_stack<"getloadavg">(::getloadavg, loads, count); }
+int getpw(uid_t user, char* buffer) { return on_private_stack<"getpw">(::getpw, user, buffer); }
 long int pathconf(const char* path, int name) noexcept {
-  terrane::frontend::InPath own_path(path);
-  return on_private_stack(next<"pathconf">(::pathconf), own_path.get(), name);
-}
+  InPath own_path(path);
+  return on_private_stack<"pathconf">(::pathconf, own_path.get(), name); }
 key_t ftok(const char* path, int number) noexcept {
-  terrane::frontend::InPath own_path(path);
-  return on_private_stack(next<"ftok">(::ftok), own_path.get(), number);
-}
-int open_by_handle_at(int fd, file_handle* handle, int flags) {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("open_by_handle_at", fd);
-  return terrane::frontend::adopt(next<"open_by_handle_at">(::open_by_handle_at)(fd, handle, flags));
-}
-int fanotify_init(unsigned int flags, unsigned int event_flags) noexcept {
-  return terrane::frontend::adopt(next<"fanotify_init">(::fanotify_init)(flags, event_flags));
-}
-int pidfd_getfd(int fd, int other, unsigned int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("pidfd_getfd", fd);
-  return terrane::frontend::adopt(next<"pidfd_getfd">(::pidfd_getfd)(fd, other, flags));
-}
-int fsopen(const char* name, unsigned int flags) noexcept {
-  return terrane::frontend::adopt(next<"fsopen">(::fsopen)(name, flags));
-}
-int fsmount(int fd, unsigned int flags, unsigned int attributes) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fsmount", fd);
-  return terrane::frontend::adopt(next<"fsmount">(::fsmount)(fd, flags, attributes));
-}
-int fspick(int fd, const char* path, unsigned int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("fspick", fd);
-  return terrane::frontend::adopt(next<"fspick">(::fspick)(fd, path, flags));
-}
-int open_tree(int fd, const char* path, unsigned int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("open_tree", fd);
-  return terrane::frontend::adopt(next<"open_tree">(::open_tree)(fd, path, flags));
-}
-int rresvport(int* port) {
-  return terrane::frontend::adopt(next<"rresvport">(::rresvport)(port));
-}
-int rresvport_af(int* port, sa_family_t family) {
-  return terrane::frontend::adopt(next<"rresvport_af">(::rresvport_af)(port, family));
-}
-int pidfd_send_signal(int fd, int number, siginfo_t* info, unsigned int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("pidfd_send_signal", fd);
-  return next<"pidfd_send_signal">(::pidfd_send_signal)(fd, number, info, flags);
-}
-ssize_t process_madvise(int fd, const iovec* parts, size_t count, int advice, unsigned flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("process_madvise", fd);
-  return next<"process_madvise">(::process_madvise)(fd, parts, count, advice, flags);
-}
-int process_mrelease(int fd, unsigned int flags) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("process_mrelease", fd);
-  return next<"process_mrelease">(::process_mrelease)(fd, flags);
-}
-int getipv4sourcefilter(int fd, in_addr own, in_addr group, uint32_t* mode, uint32_t* count, in_addr* list) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getipv4sourcefilter", fd);
-  return next<"getipv4sourcefilter">(::getipv4sourcefilter)(fd, own, group, mode, count, list);
-}
-int setipv4sourcefilter(int fd, in_addr own, in_addr group, uint32_t mode, uint32_t count, const in_addr* list) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("setipv4sourcefilter", fd);
-  return next<"setipv4sourcefilter">(::setipv4sourcefilter)(fd, own, group, mode, count, list);
-}
-int getsourcefilter(int fd, uint32_t own, const sockaddr* group, socklen_t size, uint32_t* mode, uint32_t* count, sockaddr_storage* list) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("getsourcefilter", fd);
-  return next<"getsourcefilter">(::getsourcefilter)(fd, own, group, size, mode, count, list);
-}
-int setsourcefilter(int fd, uint32_t own, const sockaddr* group, socklen_t size, uint32_t mode, uint32_t count, const sockaddr_storage* list) noexcept {
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("setsourcefilter", fd);
-  return next<"setsourcefilter">(::setsourcefilter)(fd, own, group, size, mode, count, list);
-}
+  InPath own_path(path);
+  return on_private_stack<"ftok">(::ftok, own_path.get(), number); }
+
+// Descriptors that calls open, or are given
 void backtrace_symbols_fd(void* const* places, int count, int fd) noexcept {
-  if (is_elsewhere(fd)) return call_elsewhere(fd, ::backtrace_symbols_fd, places, count, fd);
-  return next<"backtrace_symbols_fd">(::backtrace_symbols_fd)(places, count, fd);
-}
+  return called<"backtrace_symbols_fd">(::backtrace_symbols_fd, places, count, Of{fd}); }
+int open_by_handle_at(int fd, file_handle* handle, int flags) {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("open_by_handle_at", fd);
+  return adopt(next<"open_by_handle_at">(::open_by_handle_at)(fd, handle, flags)); }
+int fanotify_init(unsigned int flags, unsigned int event_flags) noexcept {
+  return adopt(next<"fanotify_init">(::fanotify_init)(flags, event_flags)); }
+int pidfd_getfd(int fd, int other, unsigned int flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("pidfd_getfd", fd);
+  return adopt(next<"pidfd_getfd">(::pidfd_getfd)(fd, other, flags)); }
+int fsopen(const char* name, unsigned int flags) noexcept { return adopt(next<"fsopen">(::fsopen)(name, flags)); }
+int fsmount(int fd, unsigned int flags, unsigned int attributes) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("fsmount", fd);
+  return adopt(next<"fsmount">(::fsmount)(fd, flags, attributes)); }
+int fspick(int fd, const char* path, unsigned int flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("fspick", fd);
+  return adopt(next<"fspick">(::fspick)(fd, path, flags)); }
+int open_tree(int fd, const char* path, unsigned int flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("open_tree", fd);
+  return adopt(next<"open_tree">(::open_tree)(fd, path, flags)); }
+int rresvport(int* port) { return adopt(next<"rresvport">(::rresvport)(port)); }
+int rresvport_af(int* port, sa_family_t family) { return adopt(next<"rresvport_af">(::rresvport_af)(port, family)); }
+int pidfd_send_signal(int fd, int number, siginfo_t* info, unsigned int flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("pidfd_send_signal", fd);
+  return next<"pidfd_send_signal">(::pidfd_send_signal)(fd, number, info, flags); }
+ssize_t process_madvise(int fd, const iovec* parts, size_t count, int advice, unsigned flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("process_madvise", fd);
+  return next<"process_madvise">(::process_madvise)(fd, parts, count, advice, flags); }
+int process_mrelease(int fd, unsigned int flags) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("process_mrelease", fd);
+  return next<"process_mrelease">(::process_mrelease)(fd, flags); }
+int getipv4sourcefilter(int fd, in_addr own, in_addr group, uint32_t* mode, uint32_t* count, in_addr* list) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("getipv4sourcefilter", fd);
+  return next<"getipv4sourcefilter">(::getipv4sourcefilter)(fd, own, group, mode, count, list); }
+int setipv4sourcefilter(int fd, in_addr own, in_addr group, uint32_t mode, uint32_t count,
+    const in_addr* list) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("setipv4sourcefilter", fd);
+  return next<"setipv4sourcefilter">(::setipv4sourcefilter)(fd, own, group, mode, count, list); }
+int getsourcefilter(int fd, uint32_t own, const sockaddr* group, socklen_t size, uint32_t* mode, uint32_t* count,
+    sockaddr_storage* list) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("getsourcefilter", fd);
+  return next<"getsourcefilter">(::getsourcefilter)(fd, own, group, size, mode, count, list); }
+int setsourcefilter(int fd, uint32_t own, const sockaddr* group, socklen_t size, uint32_t mode, uint32_t count,
+    const sockaddr_storage* list) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("setsourcefilter", fd);
+  return next<"setsourcefilter">(::setsourcefilter)(fd, own, group, size, mode, count, list); }
+
+// Entries one by one, of node 0
 int getutid_r(const utmp* id, utmp* buffer, utmp** result) noexcept {
-  return at_node_0(next<"getutid_r">(::getutid_r), ::getutid_r, id, buffer, result);
-}
+  return at_node_0<"getutid_r">(::getutid_r, id, buffer, result); }
 int getutline_r(const utmp* line, utmp* buffer, utmp** result) noexcept {
-  return at_node_0(next<"getutline_r">(::getutline_r), ::getutline_r, line, buffer, result);
-}
-void login(const utmp* entry) noexcept {
-  return at_node_0(next<"login">(::login), ::login, entry);
-}
-int logout(const char* line) noexcept {
-  return at_node_0(next<"logout">(::logout), ::logout, line);
-}
+  return at_node_0<"getutline_r">(::getutline_r, line, buffer, result); }
+void login(const utmp* entry) noexcept { return at_node_0<"login">(::login, entry); }
+int logout(const char* line) noexcept { return at_node_0<"logout">(::logout, line); }
 void logwtmp(const char* line, const char* name, const char* host) noexcept {
-  return at_node_0(next<"logwtmp">(::logwtmp), ::logwtmp, line, name, host);
-}
-void updwtmpx(const char* file, const utmpx* entry) {
-  return at_node_0(next<"updwtmpx">(::updwtmpx), ::updwtmpx, file, entry);
-}
+  return at_node_0<"logwtmp">(::logwtmp, line, name, host); }
+void updwtmpx(const char* file, const utmpx* entry) { return at_node_0<"updwtmpx">(::updwtmpx, file, entry); }
+
+// Options, times, programs
 int brk(void* end) noexcept {
-  if (!concerns_all_nodes()) return next<"brk">(::brk)(end);
-  return refused<"brk", int>(ENOMEM,
-      "it would give memory of the calling node alone; use malloc or mmap");
-}
+  return refused<"brk">(::brk, ENOMEM,
+      "it would give memory of the calling node alone; use malloc or mmap", end); }
 int pkey_alloc(unsigned flags, unsigned rights) noexcept {
-  if (!concerns_all_nodes()) return next<"pkey_alloc">(::pkey_alloc)(flags, rights);
-  return refused<"pkey_alloc", int>(ENOSPC,
-      "the keys of shared memory would be those of the calling node alone");
-}
+  return refused<"pkey_alloc">(::pkey_alloc, ENOSPC,
+      "the keys of shared memory would be those of the calling node alone", flags, rights); }
 FILE* open_wmemstream(wchar_t** text, size_t* characters) noexcept {
-  if (!concerns_all_nodes()) return next<"open_wmemstream">(::open_wmemstream)(text, characters);
-  return refused<"open_wmemstream", FILE*>(ENOSYS,
-      "its text would be memory of the calling node alone; `open_memstream` works");
-}
+  return refused<"open_wmemstream">(::open_wmemstream, ENOSYS,
+      "its text would be memory of the calling node alone; `open_memstream` works", text, characters); }
 pid_t _Fork(void) noexcept {
-  if (!concerns_all_nodes()) return next<"_Fork">(::_Fork)();
-  return refused<"_Fork", pid_t>(ENOSYS,
-      "the child would not have the program's memory; `posix_spawn` works");
-}
+  return refused<"_Fork">(::_Fork, ENOSYS,
+      "the child would not have the program's memory; `posix_spawn` works"); }
 int forkpty(int* master, char* name, const termios* terminal, const winsize* size) noexcept {
-  if (!concerns_all_nodes()) return next<"forkpty">(::forkpty)(master, name, terminal, size);
-  return refused<"forkpty", int>(ENOSYS,
-      "the child would not have the program's memory; `openpty` and `posix_spawn` work");
-}
+  return refused<"forkpty">(::forkpty, ENOSYS,
+      "the child would not have the program's memory; `openpty` and `posix_spawn` work", master, name, terminal, size); }
+
+// Descriptors of another node, which the calls are made on
+off_t lseek(int fd, off_t offset, int from) noexcept { return called<"lseek">(::lseek, Of{fd}, offset, from); }
+int ftruncate(int fd, off_t bytes) noexcept { return called<"ftruncate">(::ftruncate, Of{fd}, bytes); }
+int fallocate(int fd, int mode, off_t offset, off_t bytes) {
+  return called<"fallocate">(::fallocate, Of{fd}, mode, offset, bytes); }
+int posix_fallocate(int fd, off_t offset, off_t bytes) {
+  return called<"posix_fallocate">(::posix_fallocate, Of{fd}, offset, bytes); }
+int fchmod(int fd, mode_t mode) noexcept { return called<"fchmod">(::fchmod, Of{fd}, mode); }
+int fchown(int fd, uid_t user, gid_t group) noexcept { return called<"fchown">(::fchown, Of{fd}, user, group); }
+int syncfs(int fd) noexcept { return called<"syncfs">(::syncfs, Of{fd}); }
+int tcgetattr(int fd, termios* to) noexcept { return called<"tcgetattr">(::tcgetattr, Of{fd}, to); }
+int tcsetattr(int fd, int when, const termios* from) noexcept {
+  return called<"tcsetattr">(::tcsetattr, Of{fd}, when, from); }
+int flock(int fd, int operation) noexcept { return called<"flock">(::flock, Of{fd}, operation); }
+int isatty(int fd) noexcept { return called<"isatty">(::isatty, Of{fd}); }
+int ptsname_r(int fd, char* to, size_t bytes) noexcept { return called<"ptsname_r">(::ptsname_r, Of{fd}, to, bytes); }
+int mq_close(mqd_t queue) noexcept { return called<"mq_close">(::mq_close, Of{queue}); }
+int listen(int fd, int most) noexcept { return called<"listen">(::listen, Of{fd}, most); }
+int shutdown(int fd, int how) noexcept { return called<"shutdown">(::shutdown, Of{fd}, how); }
+int fsync(int fd) { return waited<"fsync">(::fsync, Of{fd}); }
+int fdatasync(int fd) { return waited<"fdatasync">(::fdatasync, Of{fd}); }
+int lockf(int fd, int command, off_t bytes) { return waited<"lockf">(::lockf, Of{fd}, command, bytes); }
+int dup(int fd) noexcept { return opened<"dup">(::dup, Of{fd}); }
+int posix_openpt(int flags) { return opened<"posix_openpt">(::posix_openpt, flags); }
+int socket(int domain, int type, int protocol) noexcept { return opened<"socket">(::socket, domain, type, protocol); }
+int eventfd(unsigned count, int flags) noexcept { return opened<"eventfd">(::eventfd, count, flags); }
+int epoll_create(int size) noexcept { return opened<"epoll_create">(::epoll_create, size); }
+int epoll_create1(int flags) noexcept { return opened<"epoll_create1">(::epoll_create1, flags); }
+int timerfd_create(clockid_t clock, int flags) noexcept {
+  return opened<"timerfd_create">(::timerfd_create, clock, flags); }
+int inotify_init1(int flags) noexcept { return opened<"inotify_init1">(::inotify_init1, flags); }
+int getpt(void) { return posix_openpt(O_RDWR); }
+int inotify_init(void) noexcept { return inotify_init1(0); }
+off64_t lseek64(int fd, off64_t offset, int from) noexcept { return lseek(fd, offset, from); }
+int ftruncate64(int fd, off64_t bytes) noexcept { return ftruncate(fd, bytes); }
+int fallocate64(int fd, int mode, off64_t offset, off64_t bytes) { return fallocate(fd, mode, offset, bytes); }
+int posix_fallocate64(int fd, off64_t offset, off64_t bytes) { return posix_fallocate(fd, offset, bytes); }
+int posix_fadvise64(int fd, off64_t offset, off64_t bytes, int advice) noexcept {
+  return posix_fadvise(fd, offset, bytes, advice); }
+int lockf64(int fd, int command, off64_t bytes) { return lockf(fd, command, bytes); }
+int fstatvfs(int fd, struct statvfs* to) noexcept { return called<"fstatvfs">(::fstatvfs, Of{fd}, To{to}); }
+int fstatvfs64(int fd, struct statvfs64* to) noexcept { return called<"fstatvfs64">(::fstatvfs64, Of{fd}, To{to}); }
+
+// Streams of another node
+int fgetc(FILE* stream) { return called<"fgetc">(::fgetc, Of{stream}); }
+int ungetc(int byte, FILE* stream) { return called<"ungetc">(::ungetc, byte, Of{stream}); }
+int fseeko(FILE* stream, off_t offset, int from) { return called<"fseeko">(::fseeko, Of{stream}, offset, from); }
+off_t ftello(FILE* stream) { return called<"ftello">(::ftello, Of{stream}); }
+int fgetpos(FILE* stream, fpos_t* place) { return called<"fgetpos">(::fgetpos, Of{stream}, place); }
+int fsetpos(FILE* stream, const fpos_t* place) { return called<"fsetpos">(::fsetpos, Of{stream}, place); }
+int feof(FILE* stream) noexcept { return called<"feof">(::feof, Of{stream}); }
+int ferror(FILE* stream) noexcept { return called<"ferror">(::ferror, Of{stream}); }
+int fileno(FILE* stream) noexcept { return called<"fileno">(::fileno, Of{stream}); }
+int getw(FILE* stream) { return called<"getw">(::getw, Of{stream}); }
+int putw(int word, FILE* stream) { return called<"putw">(::putw, word, Of{stream}); }
+wint_t fgetwc(FILE* stream) { return called<"fgetwc">(::fgetwc, Of{stream}); }
+wint_t fputwc(wchar_t character, FILE* stream) { return called<"fputwc">(::fputwc, character, Of{stream}); }
+wint_t ungetwc(wint_t character, FILE* stream) { return called<"ungetwc">(::ungetwc, character, Of{stream}); }
+int fwide(FILE* stream, int mode) noexcept { return called<"fwide">(::fwide, Of{stream}, mode); }
+int getc(FILE* stream) { return fgetc(stream); }
+int getchar(void) { return fgetc(stdin); }
+int putc(int byte, FILE* stream) { return fputc(byte, stream); }
+int putchar(int byte) { return fputc(byte, stdout); }
+int fseeko64(FILE* stream, off64_t offset, int from) { return fseeko(stream, offset, from); }
+int fseek(FILE* stream, long offset, int from) { return fseeko(stream, offset, from); }
+off64_t ftello64(FILE* stream) { return ftello(stream); }
+long ftell(FILE* stream) { return ftello(stream); }
+int vscanf(const char* format, va_list arguments) { return vfscanf(stdin, format, arguments); }
+int fscanf(FILE* stream, const char* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfscanf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int scanf(const char* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfscanf(stdin, format, arguments);
+  va_end(arguments);
+  return result; }
+int getc_unlocked(FILE* stream) { return fgetc_unlocked(stream); }
+int getchar_unlocked(void) { return fgetc_unlocked(stdin); }
+int putc_unlocked(int byte, FILE* stream) { return fputc_unlocked(byte, stream); }
+int putchar_unlocked(int byte) { return fputc_unlocked(byte, stdout); }
+wint_t getwc(FILE* stream) { return fgetwc(stream); }
+wint_t getwchar(void) { return fgetwc(stdin); }
+wint_t putwc(wchar_t character, FILE* stream) { return fputwc(character, stream); }
+wint_t putwchar(wchar_t character) { return fputwc(character, stdout); }
+int vwprintf(const wchar_t* format, va_list arguments) { return vfwprintf(stdout, format, arguments); }
+int fwprintf(FILE* stream, const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwprintf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int wprintf(const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwprintf(stdout, format, arguments);
+  va_end(arguments);
+  return result; }
+int __vwprintf_chk(int, const wchar_t* format, va_list arguments) { return vfwprintf(stdout, format, arguments); }
+int __fwprintf_chk(FILE* stream, int, const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwprintf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int __wprintf_chk(int, const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwprintf(stdout, format, arguments);
+  va_end(arguments);
+  return result; }
+int __vfwprintf_chk(FILE* stream, int, const wchar_t* format, va_list arguments) {
+  return vfwprintf(stream, format, arguments); }
+int fgetc_unlocked(FILE* stream) {
+  return is_elsewhere(stream) ? fgetc(stream) : next<"fgetc_unlocked">(::fgetc_unlocked)(stream); }
+int fputc_unlocked(int byte, FILE* stream) {
+  return is_elsewhere(stream) ? fputc(byte, stream) : next<"fputc_unlocked">(::fputc_unlocked)(byte, stream); }
+char* fgets_unlocked(char* to, int bytes, FILE* stream) {
+  return is_elsewhere(stream) ? fgets(to, bytes, stream) : next<"fgets_unlocked">(::fgets_unlocked)(to, bytes,
+      stream); }
+int feof_unlocked(FILE* stream) noexcept {
+  return is_elsewhere(stream) ? feof(stream) : next<"feof_unlocked">(::feof_unlocked)(stream); }
+int ferror_unlocked(FILE* stream) noexcept {
+  return is_elsewhere(stream) ? ferror(stream) : next<"ferror_unlocked">(::ferror_unlocked)(stream); }
+void clearerr_unlocked(FILE* stream) noexcept {
+  return is_elsewhere(stream) ? clearerr(stream) : next<"clearerr_unlocked">(::clearerr_unlocked)(stream); }
+int fileno_unlocked(FILE* stream) noexcept {
+  return is_elsewhere(stream) ? fileno(stream) : next<"fileno_unlocked">(::fileno_unlocked)(stream); }
+int __uflow(FILE* stream) { return is_elsewhere(stream) ? fgetc(stream) : next<"__uflow">(::__uflow)(stream); }
+wint_t fgetwc_unlocked(FILE* stream) {
+  return is_elsewhere(stream) ? fgetwc(stream) : next<"fgetwc_unlocked">(::fgetwc_unlocked)(stream); }
+wint_t fputwc_unlocked(wchar_t character, FILE* stream) {
+  return is_elsewhere(stream) ? fputwc(character, stream) : next<"fputwc_unlocked">(::fputwc_unlocked)(character,
+      stream); }
+wchar_t* fgetws_unlocked(wchar_t* to, int count, FILE* stream) {
+  return is_elsewhere(stream) ? fgetws(to, count, stream) : next<"fgetws_unlocked">(::fgetws_unlocked)(to, count,
+      stream); }
+int fputws_unlocked(const wchar_t* text, FILE* stream) {
+  return is_elsewhere(stream) ? fputws(text, stream) : next<"fputws_unlocked">(::fputws_unlocked)(text, stream); }
+wint_t getwc_unlocked(FILE* stream) { return fgetwc_unlocked(stream); }
+wint_t getwchar_unlocked(void) { return fgetwc_unlocked(stdin); }
+wint_t putwc_unlocked(wchar_t character, FILE* stream) { return fputwc_unlocked(character, stream); }
+wint_t putwchar_unlocked(wchar_t character) { return fputwc_unlocked(character, stdout); }
+void _flushlbf(void) { fflush(nullptr); }
+int vwscanf(const wchar_t* format, va_list arguments) { return vfwscanf(stdin, format, arguments); }
+int fwscanf(FILE* stream, const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwscanf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int wscanf(const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = vfwscanf(stdin, format, arguments);
+  va_end(arguments);
+  return result; }
+int fgetpos64(FILE* stream, fpos64_t* place) { return fgetpos(stream, reinterpret_cast<fpos_t*>(place)); }
+int fsetpos64(FILE* stream, const fpos64_t* place) { return fsetpos(stream, reinterpret_cast<const fpos_t*>(place)); }
+char* __fgets_chk(char* to, size_t room, int bytes, FILE* stream) {
+  if (!(bytes <= 0 || static_cast<size_t>(bytes) <= room)) __chk_fail();
+  return fgets(to, bytes, stream); }
+char* __fgets_unlocked_chk(char* to, size_t room, int bytes, FILE* stream) {
+  if (!(bytes <= 0 || static_cast<size_t>(bytes) <= room)) __chk_fail();
+  return fgets_unlocked(to, bytes, stream); }
+wchar_t* __fgetws_chk(wchar_t* to, size_t room, int count, FILE* stream) {
+  if (!(count <= 0 || static_cast<size_t>(count) <= room)) __chk_fail();
+  return fgetws(to, count, stream); }
+int __isoc23_vscanf(const char* format, va_list arguments) { return __isoc23_vfscanf(stdin, format, arguments); }
+int __isoc23_fscanf(FILE* stream, const char* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = __isoc23_vfscanf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int __isoc23_scanf(const char* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = __isoc23_vfscanf(stdin, format, arguments);
+  va_end(arguments);
+  return result; }
+int __isoc23_vwscanf(const wchar_t* format, va_list arguments) { return __isoc23_vfwscanf(stdin, format, arguments); }
+int __isoc23_fwscanf(FILE* stream, const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = __isoc23_vfwscanf(stream, format, arguments);
+  va_end(arguments);
+  return result; }
+int __isoc23_wscanf(const wchar_t* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = __isoc23_vfwscanf(stdin, format, arguments);
+  va_end(arguments);
+  return result; }
+
+// Memory for the caller, and what it gives to later calls
+char* strdup(const char* text) noexcept { return called<"strdup", ForCaller>(::strdup, text); }
+char* strndup(const char* text, size_t bytes) noexcept { return called<"strndup", ForCaller>(::strndup, text, bytes); }
+wchar_t* wcsdup(const wchar_t* text) noexcept { return called<"wcsdup", ForCaller>(::wcsdup, text); }
+int vasprintf(char** out, const char* format, va_list arguments) noexcept {
+  return called<"vasprintf", ForCaller>(::vasprintf, out, format, arguments); }
+int __vasprintf_chk(char** out, int flag, const char* format, va_list arguments) {
+  return called<"__vasprintf_chk", ForCaller>(::__vasprintf_chk, out, flag, format, arguments); }
+char* get_current_dir_name(void) noexcept { return called<"get_current_dir_name", ForCaller>(::get_current_dir_name); }
+char* canonicalize_file_name(const char* path) noexcept {
+  return called<"canonicalize_file_name", ForCaller>(::canonicalize_file_name, path); }
+int glob(const char* pattern, int flags, int (*wrong)(const char*, int), glob_t* out) noexcept {
+  return called<"glob", ForCaller>(::glob, pattern, flags, wrong, out); }
+int glob64(const char* pattern, int flags, int (*wrong)(const char*, int), glob64_t* out) noexcept {
+  return called<"glob64", ForCaller>(::glob64, pattern, flags, wrong, out); }
+int regcomp(regex_t* out, const char* pattern, int flags) noexcept {
+  return called<"regcomp", ForCaller>(::regcomp, out, pattern, flags); }
+char* tempnam(const char* in, const char* prefix) noexcept {
+  return called<"tempnam", ForCaller>(::tempnam, in, prefix); }
+int wordexp(const char* words, wordexp_t* out, int flags) {
+  return called<"wordexp", ForCaller>(::wordexp, words, out, flags); }
+void* tsearch(const void* key, void** root, int (*order)(const void*, const void*)) {
+  return called<"tsearch", ForCaller>(::tsearch, key, root, order); }
+int _obstack_begin(obstack* to, int bytes, int alignment, void* (*allocate)(long), void (*free)(void*)) {
+  return called<"_obstack_begin", ForCaller>(::_obstack_begin, to, bytes, alignment, allocate, free); }
+int _obstack_begin_1(obstack* to, int bytes, int alignment, void* (*allocate)(void*, long), void (*free)(void*,
+    void*), void* argument) {
+  return called<"_obstack_begin_1", ForCaller>(::_obstack_begin_1, to, bytes, alignment, allocate, free, argument); }
+void _obstack_newchunk(obstack* to, int bytes) {
+  return called<"_obstack_newchunk", ForCaller>(::_obstack_newchunk, to, bytes); }
+int obstack_vprintf(obstack* to, const char* format, va_list arguments) noexcept {
+  return called<"obstack_vprintf", ForCaller>(::obstack_vprintf, to, format, arguments); }
+int __obstack_vprintf_chk(obstack* to, int flag, const char* format, va_list arguments) {
+  return called<"__obstack_vprintf_chk", ForCaller>(::__obstack_vprintf_chk, to, flag, format, arguments); }
+FILE* fdopen(int fd, const char* mode) noexcept { return called<"fdopen", ForNode>(::fdopen, Of{fd}, mode); }
+FILE* fmemopen(void* buffer, size_t bytes, const char* mode) noexcept {
+  return called<"fmemopen", ForNode>(::fmemopen, buffer, bytes, mode); }
+FILE* fopencookie(void* cookie, const char* mode, cookie_io_functions_t functions) noexcept {
+  return called<"fopencookie", ForNode>(::fopencookie, cookie, mode, functions); }
+FILE* tmpfile(void) { return opened<"tmpfile", ForNode>(::tmpfile); }
+FILE* setmntent(const char* path, const char* mode) noexcept {
+  return opened<"setmntent", ForNode>(::setmntent, Path{path}, Path{mode}); }
+char* __strdup(const char* text) noexcept { return strdup(text); }
+char* __strndup(const char* text, size_t bytes) noexcept { return strndup(text, bytes); }
+int asprintf(char** out, const char* format, ...) noexcept {
+  va_list arguments; va_start(arguments, format);
+  auto result = vasprintf(out, format, arguments);
+  va_end(arguments);
+  return result; }
+int __asprintf_chk(char** out, int flag, const char* format, ...) noexcept {
+  va_list arguments; va_start(arguments, format);
+  auto result = __vasprintf_chk(out, flag, format, arguments);
+  va_end(arguments);
+  return result; }
+ssize_t __getdelim(char** line, size_t* room, int delimiter, FILE* stream) {
+  return getdelim(line, room, delimiter, stream); }
+ssize_t getline(char** line, size_t* room, FILE* stream) { return getdelim(line, room, '\n', stream); }
+FILE* tmpfile64(void) { return tmpfile(); }
+int obstack_printf(obstack* to, const char* format, ...) noexcept {
+  va_list arguments; va_start(arguments, format);
+  auto result = obstack_vprintf(to, format, arguments);
+  va_end(arguments);
+  return result; }
+int __obstack_printf_chk(obstack* to, int flag, const char* format, ...) {
+  va_list arguments; va_start(arguments, format);
+  auto result = __obstack_vprintf_chk(to, flag, format, arguments);
+  va_end(arguments);
+  return result; }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -52,35 +52,6 @@ int terrane_vwscanf(const wchar_t*, va_list) __asm__("vwscanf");
 int terrane_fwscanf(FILE*, const wchar_t*, ...) __asm__("fwscanf");
 int terrane_wscanf(const wchar_t*, ...) __asm__("wscanf");
 
-wint_t fgetwc_unlocked(FILE* stream) {
-  if (is_elsewhere(stream)) return fgetwc(stream);
-  return next<"fgetwc_unlocked">(::fgetwc_unlocked)(stream);
-}
-wint_t getwc_unlocked(FILE* stream) { return fgetwc_unlocked(stream); }
-wint_t getwchar_unlocked(void) { return fgetwc_unlocked(stdin); }
-
-wint_t fputwc_unlocked(wchar_t character, FILE* stream) {
-  if (is_elsewhere(stream)) return fputwc(character, stream);
-  return next<"fputwc_unlocked">(::fputwc_unlocked)(character, stream);
-}
-wint_t putwc_unlocked(wchar_t character, FILE* stream) {
-  return fputwc_unlocked(character, stream);
-}
-wint_t putwchar_unlocked(wchar_t character) { return fputwc_unlocked(character, stdout); }
-
-wchar_t* fgetws_unlocked(wchar_t* to, int count, FILE* stream) {
-  if (is_elsewhere(stream)) return fgetws(to, count, stream);
-  return next<"fgetws_unlocked">(::fgetws_unlocked)(to, count, stream);
-}
-
-int fputws_unlocked(const wchar_t* text, FILE* stream) {
-  if (is_elsewhere(stream)) return fputws(text, stream);
-  return next<"fputws_unlocked">(::fputws_unlocked)(text, stream);
-}
-
-// All output streams, not only those with lines.
-void _flushlbf(void) { fflush(nullptr); }
-
 int fcloseall(void) {
   fflush(nullptr);
   return next<"fcloseall">(::fcloseall)();
@@ -89,18 +60,6 @@ int fcloseall(void) {
 int vfwscanf(FILE* stream, const wchar_t* format, va_list arguments) {
   if (is_elsewhere(stream)) return scan_elsewhere(vfwscanf, stream, format, arguments);
   return next<"__isoc99_vfwscanf">(::vfwscanf)(stream, format, arguments);
-}
-int vwscanf(const wchar_t* format, va_list arguments) { return vfwscanf(stdin, format, arguments); }
-
-int fwscanf(FILE* stream, const wchar_t* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(vfwscanf, stream, format, arguments);
-}
-int wscanf(const wchar_t* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(vfwscanf, stdin, format, arguments);
 }
 
 int terrane_vfwscanf(FILE* stream, const wchar_t* format, va_list arguments) {
@@ -128,38 +87,12 @@ int __isoc23_vfscanf(FILE* stream, const char* format, va_list arguments) {
   return (behind != nullptr ? behind : next<"__isoc99_vfscanf">(::vfscanf))(stream, format,
                                                                             arguments);
 }
-int __isoc23_vscanf(const char* format, va_list arguments) {
-  return __isoc23_vfscanf(stdin, format, arguments);
-}
-int __isoc23_fscanf(FILE* stream, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(__isoc23_vfscanf, stream, format, arguments);
-}
-int __isoc23_scanf(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(__isoc23_vfscanf, stdin, format, arguments);
-}
 
 int __isoc23_vfwscanf(FILE* stream, const wchar_t* format, va_list arguments) {
   if (is_elsewhere(stream)) return scan_elsewhere(__isoc23_vfwscanf, stream, format, arguments);
   static auto* const behind = reinterpret_cast<WideScan*>(find_next_if_any("__isoc23_vfwscanf"));
   return (behind != nullptr ? behind : next<"__isoc99_vfwscanf">(::vfwscanf))(stream, format,
                                                                               arguments);
-}
-int __isoc23_vwscanf(const wchar_t* format, va_list arguments) {
-  return __isoc23_vfwscanf(stdin, format, arguments);
-}
-int __isoc23_fwscanf(FILE* stream, const wchar_t* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(__isoc23_vfwscanf, stream, format, arguments);
-}
-int __isoc23_wscanf(const wchar_t* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  return with_list(__isoc23_vfwscanf, stdin, format, arguments);
 }
 
 }  // extern "C"
