@@ -168,3 +168,45 @@ def file_of(rows, table, headers, namespaces):
                       '#pragma GCC diagnostic ignored "-Wunused-parameter"',
                       "#pragma GCC visibility push(default)", 'extern "C" {', *lines, "",
                       '}  // extern "C"', "#pragma GCC visibility pop"]) + "\n"
+
+
+def value_of(part, name, kind, writes):
+    """What tests/pages/each_call_program.cpp passes: it makes an argument of each kind, and numbers are 0."""
+    of = re.sub(r"^const |\*.*$|\[.*$| \w+\[.*$", "", part).strip()
+    if kind.startswith("Of{"):
+        return "AT_FDCWD" if name == "folder" else "a.fd()"
+    if kind.startswith("Path{"):
+        return f"a.text({'kRoot' if writes else 'kNothing'})"
+    if kind.startswith("Two{"):
+        return f"a.from<{of.rpartition(' ')[0] or of}>(2)"
+    if kind.startswith(("From{", "Bytes{")):
+        return "a.from<char>(kBytes)" if of == "void" else f"a.from<{of}>()"
+    if kind.startswith("Filled{"):
+        return "a.to<char>(kBytes)"
+    if kind.startswith(("To{", "Both{")):
+        return f"a.to<{of}>()"
+    if re.search(r"[*\[]", part):
+        return "nullptr"
+    return "kBytes" if name in ("bytes", "size", "room") else f"{part.rpartition(' ')[0]}{{}}"
+
+
+def calls_of(rows):
+    """The list of calls for the test: of each function that has copies made."""
+    lines = []
+    for row in rows:
+        _, name, listed, _ = PROTOTYPE.fullmatch(row.prototype).groups()
+        parameters = parameters_of(listed)
+        kinds = kinds_of(parameters, True)
+        if row.answer not in SHAPES or not any("{" in kind for kind in kinds):
+            continue
+        writes = any(kind.startswith(("To{", "Both{", "Filled{")) for kind in kinds)
+        values = "".join(f", {value_of(part, argument, kind, writes)}"
+                         for (part, argument), kind in zip(parameters, kinds))
+        lines.append(wrapped(f'{{"{name}", [](Arguments& a) {{ return call(a, ::{name}{values}); }}}},', "      ", "    "))
+    return lines
+
+
+def test_of(rows, table):
+    return "\n".join([f"// Made by scripts/process_state.py --write from {table}: change that.", "// clang-format off",
+                      "#pragma once", "", "// Each call of the kernel that copies are made for.",
+                      "inline constexpr Call kCalls[] = {", *calls_of(rows), "};"]) + "\n"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The state of a process on several nodes: checks src/frontend/process_state.txt, which explains its format, and what
-is made from it: the lists in the guides, and the interposers of rows with prototypes (scripts/interposers.py).
+is made from it: the lists in the guides, the interposers of rows with prototypes, and the list of calls for the
+test that makes each of them (scripts/interposers.py).
 
 Usage: process_state.py [LIBRARY...]   check; with libraries also that one of them exports each call
        process_state.py --write        write what is made from the table (also after a merge conflict in it)
@@ -22,6 +23,7 @@ PAGES = {"threads": "docs/threads.md", "openmp": "docs/openmp.md"}
 BLOCKS = {*PAGES, "kernel"}
 # What is made of the rows: file, their page, how many of them, headers, namespaces.
 KERNEL_CALLS = SOURCES / "interpose/table_calls.cpp"
+KERNEL_TEST = pathlib.Path("tests/pages/table_calls.h")
 THREADS_CALLS = [SOURCES / "threads/table_calls.cpp", SOURCES / "threads/table_calls_2.cpp"]
 HEADERS = {"kernel": ["frontend/interpose/kernel_headers.h", "frontend/interpose/made_calls.h"],
            "threads": ["frontend/interpose/made_calls.h", "frontend/threads/call_headers.h", "frontend/threads/copies.h",
@@ -220,8 +222,9 @@ def made_of(rows):
     parts = {KERNEL_CALLS: ("kernel", made["kernel"])}
     for number, path in enumerate(THREADS_CALLS):
         parts[path] = "threads", made["threads"][number * MOST_IN_A_FILE:(number + 1) * MOST_IN_A_FILE]
-    return {path: interposers.file_of(of, TABLE, HEADERS[page], NAMESPACES[page])
-            for path, (page, of) in parts.items() if of}
+    files = {path: interposers.file_of(of, TABLE, HEADERS[page], NAMESPACES[page])
+             for path, (page, of) in parts.items() if of}
+    return files | {KERNEL_TEST: interposers.test_of(made["kernel"], TABLE)}
 
 
 def self_test():

@@ -31,6 +31,7 @@ TEST_P(CallsTest, WorkOneByOneOnAMissingPage) {
   Outcome outcome = expect_good(2, "", MORE_CALLS_PROGRAM);
   EXPECT_EQ(count(outcome.err, "syscall() on shared memory is not served"), 1) << outcome.err;
 }
+TEST_P(CallsTest, EndAsWithPrivateMemoryOnMissingPages) { expect_good(2, "", EACH_CALL_PROGRAM); }
 TEST_P(CallsTest, WorkAsCompilersMakeThemForBuffersOfKnownSize) {
   expect_good(2, "100 10000", FORTIFIED_CALLS_PROGRAM);
   expect_good(2, "", FORTIFIED_MORE_CALLS_PROGRAM);
