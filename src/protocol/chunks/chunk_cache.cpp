@@ -11,16 +11,6 @@ namespace chunks {
 
 using wire::RecallMode;
 
-const ChunkCache::Copy* ChunkCache::copy(ChunkId chunk) const {
-  auto at = copies_.find(chunk.value);
-  return at == copies_.end() ? nullptr : &at->second;
-}
-
-ChunkCache::Copy* ChunkCache::find_copy(std::uint64_t chunk) {
-  auto at = copies_.find(chunk);
-  return at == copies_.end() ? nullptr : &at->second;
-}
-
 bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) {
   switch (message.kind) {
     case ChunkKind::kFound:
@@ -34,7 +24,9 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
     case ChunkKind::kEvicted:
       return evicted(message);
     case ChunkKind::kServing:
-      return serving(from, message);
+      copies_.home_serves(slot_of(message));
+      wake_starved();
+      return true;
     case ChunkKind::kUpdate:
       return updated(from, message, tail);
     case ChunkKind::kCredit:
@@ -44,7 +36,8 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
     case ChunkKind::kGone:
       return is_gone(message);
     case ChunkKind::kLeft:
-      return left(from);
+      leaving_.left(from);
+      return true;
     default:
       return false;
   }
@@ -76,10 +69,7 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
   if (status == Status::kOk) {
     bool owner = flag(message, wire::kExclusiveFlag);
     if (home_of(id, view_) != from || (owner && !ask->creates)) return false;
-    if (message.coherence == static_cast<int>(Coherence::kWork)) {
-      if (!learn_work(id, message, ask->name)) return false;
-    } else if (!learn(id, message, ask->name, owner))
-      return false;
+    if (!learn(id, message, ask->name, owner)) return false;
     if (ask->creates && !flag(message, wire::kCreatedFlag)) status = Status::kExisted;
   }
   bool works = message.coherence == static_cast<int>(Coherence::kWork);
@@ -91,49 +81,60 @@ bool ChunkCache::found(NodeId from, const ChunkMessage& message) {
 // False: the answer is malformed.
 bool ChunkCache::learn(ChunkId id, const ChunkMessage& message, const std::string& name,
                        bool owner) {
-  if (message.bytes > kMaxChunkBytes || message.coherence > static_cast<int>(Coherence::kOnce) ||
-      message.mode > static_cast<int>(Coherence::kOnce))
+  bool works = message.coherence == static_cast<int>(Coherence::kWork);
+  int most = static_cast<int>(works ? Coherence::kWork : Coherence::kOnce);
+  if (message.bytes > kMaxChunkBytes || message.coherence > most || message.mode > most)
     return false;
-  auto [at, fresh] = copies_.try_emplace(id.value);
-  Copy& copy = at->second;
-  if (!fresh) return !owner && copy.bytes == message.bytes;
-  copy.name = name;
-  copy.ordinal = static_cast<std::uint32_t>(copies_.size() - 1);
-  copy.bytes = message.bytes;
-  copy.coherence = static_cast<Coherence>(message.coherence);
+  auto coherence = static_cast<Coherence>(message.coherence);
+  auto [copy, fresh] = copies_.add(id, message.bytes, coherence, name);
+  if (!fresh && (owner || copy.bytes != message.bytes || (works && !copy.works()))) return false;
+  if (works) {
+    work_.learn(id, name, message.bytes, shape_of(message),
+                NodeId{static_cast<std::uint32_t>(message.seen)});
+    return true;
+  }
+  if (!fresh) return true;
   copy.made = static_cast<Coherence>(message.mode);
   if (flag(message, wire::kChangingFlag) && copy.pushed()) copy.half = copy.coherence;
   if (!owner) return true;
   copy.state = State::kExclusive;
-  if (make_room(id, copy) == Room::kThere) {
+  if (copies_.make_room(id, copy) == Room::kThere) {
     copy.has_bytes = true;
     outbox_.provide(id, copy.bytes);
   } else {
-    evict(id, copy);
+    copies_.evict(id, copy);
   }
   return true;
 }
 
-bool ChunkCache::learn_work(ChunkId id, const ChunkMessage& message, const std::string& name) {
-  if (message.bytes > kMaxChunkBytes) return false;
-  auto [at, fresh] = copies_.try_emplace(id.value);
-  Copy& copy = at->second;
-  if (!fresh && (copy.bytes != message.bytes || !copy.works())) return false;
-  if (fresh) {
-    copy.name = name;
-    copy.ordinal = static_cast<std::uint32_t>(copies_.size() - 1);
-    copy.bytes = message.bytes;
-    copy.coherence = copy.made = Coherence::kWork;
+// ---- Another coherence
+
+void ChunkCache::hint(const Hint& event) {
+  Copy* copy = copies_.find(event.chunk);
+  if (!copy || copy->gone || copy->works()) {
+    outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
+    return;
   }
-  work_.learn(id, name, message.bytes, shape_of(message),
-              NodeId{static_cast<std::uint32_t>(message.seen)});
+  questions_.hint(event);
+}
+
+bool ChunkCache::hinted(const ChunkMessage& message) {
+  const ChunkQuestions::Hinted* question = questions_.hinted(message.request);
+  if (question == nullptr) return true;  // no thread waits for it any more
+  Status status = flag(message, wire::kUnknownFlag) ? Status::kUnknown
+                  : flag(message, wire::kFullFlag)  ? Status::kNoMemory
+                                                    : Status::kOk;
+  Copy* copy = copies_.find(question->chunk);
+  if (copy && status == Status::kOk) pushed_.gone_over(question->chunk, *copy);
+  outbox_.resume(question->waiter, status, question->chunk);
+  questions_.end(*question);
   return true;
 }
 
 // ---- Scopes
 
 void ChunkCache::open(const Open& event) {
-  Copy* copy = find_copy(event.chunk.value);
+  Copy* copy = copies_.find(event.chunk);
   if (!copy || copy->gone || copy->works()) {
     outbox_.resume(event.waiter, Status::kUnknown, event.chunk);
     return;
@@ -158,8 +159,8 @@ void ChunkCache::open(const Open& event) {
 }
 
 void ChunkCache::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
-  if (copy.pushed()) return enter_pushed(id, copy, waiter);
-  copy.used = ++uses_;
+  if (copy.pushed()) return pushed_.enter(id, copy, waiter);
+  copies_.use(copy);
   if (waiter.mode == Mode::kRead) {
     ++copy.readers;
   } else {
@@ -172,10 +173,11 @@ void ChunkCache::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
 }
 
 void ChunkCache::close(const Close& event) {
-  Copy* copy = find_copy(event.chunk.value);
+  Copy* copy = copies_.find(event.chunk);
   if (!copy) return;
   if (copy->pushed()) {
-    close_pushed(event.chunk, *copy, event);
+    pushed_.close(event.chunk, *copy, event);
+    pump(event.chunk, *copy);
     wake_starved();
     return;
   }
@@ -188,11 +190,11 @@ void ChunkCache::close(const Close& event) {
     if (!mutant(Mutant::kVersionStays)) ++copy->version;
   }
   if (copy->gone) {
-    if (copy->readers == 0 && !copy->writer) memory_.release(event.chunk, *copy);
+    if (copy->readers == 0 && !copy->writer) copies_.release(event.chunk, *copy);
     wake_starved();
     return;
   }
-  copy->used = ++uses_;
+  copies_.use(*copy);
   pump(event.chunk, *copy);
   wake_starved();
 }
@@ -210,7 +212,7 @@ void ChunkCache::pump(ChunkId id, Copy& copy) {
   if (copy.waiters.empty()) return;
   if (copy.blank && !copy.writer && copy.waiters.front().mode != Mode::kWrite) {
     mark(Mark::kBlankGivenBack);
-    evict(id, copy);
+    copies_.evict(id, copy);
   }
   for (;;) {
     std::size_t at = copy.next_to_ask();
@@ -251,7 +253,7 @@ ChunkCache::Asked ChunkCache::ask(ChunkId id, Copy& copy, std::size_t at) {
     mark(Mark::kRequestWaitsForReaders);
     return front.wait == Wait::kTry ? tell(Status::kBusy) : Asked::kLater;
   }
-  Room room = make_room(id, copy);
+  Room room = copies_.make_room(id, copy);
   if (room == Room::kSoon) {
     if (std::find(starved_.begin(), starved_.end(), id.value) == starved_.end())
       starved_.push_back(id.value);
@@ -285,20 +287,23 @@ void ChunkCache::send_request(ChunkId id, Copy& copy, const Copy::Waiter& waiter
 }
 
 bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
-  Copy* copy = find_copy(message.chunk);
+  Copy* copy = copies_.find(ChunkId{message.chunk});
   ChunkId id{message.chunk};
   const Copy::Pending* request = copy ? copy->find_request(message.request) : nullptr;
   if (!request) return false;
   bool asked_exclusive = copy->pending[1] && request == &*copy->pending[1];
-  gone_over(id, *copy);
-  if (make_room(id, *copy) != Room::kThere) {
+  pushed_.gone_over(id, *copy);
+  if (copies_.make_room(id, *copy) != Room::kThere) {
     copy->pending[asked_exclusive].reset();
     return give_back(id, *copy, message);
   }
   if (copy->pushed()) {
     if (asked_exclusive != flag(message, wire::kExclusiveFlag)) return false;
     copy->pending[asked_exclusive].reset();
-    return granted_pushed(from, id, *copy, message, tail);
+    if (!pushed_.granted(from, id, *copy, message, tail)) return false;
+    pump(id, *copy);
+    pushed_.refuse_tries(id, *copy);
+    return true;
   }
   bool data = flag(message, wire::kDataFlag);
   bool own = from == outbox_.self();
@@ -338,8 +343,28 @@ bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) 
   return true;
 }
 
+// A version that comes by subscription.
+bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
+  ChunkId id{message.chunk};
+  Copy* copy = copies_.find(id);
+  if (!copy) return false;
+  if (!copy->subscribed || copy->number != message.request) return true;  // it has ended
+  if (!pushed_.updated(from, id, *copy, message, tail)) return false;
+  pump(id, *copy);
+  return true;
+}
+
+bool ChunkCache::credited(const ChunkMessage& message) {
+  Copy* copy = copies_.find(ChunkId{message.chunk});
+  if (!copy || message.turn > kMaxWindow) return false;
+  if (copy->state != State::kExclusive) return true;  // of a right that was given up
+  copy->credit = std::min(copy->credit + message.turn, kMaxWindow);
+  pump(ChunkId{message.chunk}, *copy);
+  return true;
+}
+
 bool ChunkCache::refused(const ChunkMessage& message) {
-  Copy* copy = find_copy(message.chunk);
+  Copy* copy = copies_.find(ChunkId{message.chunk});
   if (copy && copy->gone) return true;
   const Copy::Pending* asked = copy ? copy->find_request(message.request) : nullptr;
   if (!asked) return false;
@@ -353,7 +378,7 @@ bool ChunkCache::refused(const ChunkMessage& message) {
       outbox_.resume(waiter.waiter, Status::kUnknown, id);
     copy->waiters.clear();
   } else if (flag(message, wire::kWrittenFlag)) {
-    gone_over(id, *copy);
+    pushed_.gone_over(id, *copy);
     std::erase_if(copy->waiters, [&](const Copy::Waiter& waiter) {
       if (waiter.mode == Mode::kRead) return false;
       outbox_.resume(waiter.waiter, Status::kWritten, id, message.turn);
@@ -369,17 +394,35 @@ bool ChunkCache::refused(const ChunkMessage& message) {
     outbox_.resume(it->waiter, Status::kBusy, id);
     copy->waiters.erase(it);
   }
-  if (!copy->has_bytes && !copy->pushed()) memory_.release(id, *copy);
+  if (!copy->has_bytes && !copy->pushed()) copies_.release(id, *copy);
   pump(id, *copy);
   wake_starved();
   return true;
+}
+
+void ChunkCache::wake_starved() {
+  std::vector<std::uint64_t> now;
+  now.swap(starved_);
+  for (std::uint64_t chunk : now) pump(ChunkId{chunk}, *copies_.find(ChunkId{chunk}));
+  work_.memory_freed();
+}
+
+void ChunkCache::unsubscribe(ChunkId chunk) {
+  if (pushed_.unsubscribe(chunk)) wake_starved();
+}
+
+void ChunkCache::leave(WaiterId waiter) {
+  leaving_.begin(waiter);
+  for (auto& [id, copy] : copies_.all())
+    if (copy.subscribed) unsubscribe(ChunkId{id});
+  work_.leave();
 }
 
 // ---- Time
 
 std::uint64_t ChunkCache::next_deadline_ns() const {
   std::uint64_t next = std::min(questions_.next_deadline_ns(), work_.next_deadline_ns());
-  for (const auto& [id, copy] : copies_) {
+  for (const auto& [id, copy] : copies_.all()) {
     for (const Copy::Waiter& waiter : copy.waiters) next = std::min(next, waiter.deadline_ns);
     for (const Copy::Taker& taker : copy.takers) next = std::min(next, taker.deadline_ns);
   }
@@ -389,7 +432,7 @@ std::uint64_t ChunkCache::next_deadline_ns() const {
 void ChunkCache::elapsed(std::uint64_t now_ns) {
   questions_.elapsed(now_ns);
   work_.elapsed(now_ns);
-  for (auto& [id, copy] : copies_) {
+  for (auto& [id, copy] : copies_.all()) {
     std::erase_if(copy.takers, [&, chunk = ChunkId{id}](const Copy::Taker& taker) {
       if (taker.deadline_ns > now_ns) return false;
       outbox_.resume(taker.waiter, Status::kTimedOut, chunk);
@@ -409,12 +452,7 @@ void ChunkCache::elapsed(std::uint64_t now_ns) {
 }
 
 void ChunkCache::check_invariants() const {
-  std::uint64_t used = 0;
-  for (const auto& [id, copy] : copies_) {
-    used += copy.counted;
-    copy.check_invariants();
-  }
-  memory_.check_invariants(used);
+  copies_.check_invariants();
   work_.check_invariants();
 }
 

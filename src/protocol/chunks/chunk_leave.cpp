@@ -1,27 +1,23 @@
-// What a client does to leave a job that continues.
+#include "protocol/chunks/chunk_leave.h"
+
 #include <algorithm>
 #include <numeric>
-
-#include "protocol/chunks/chunk_cache.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace chunks {
 
-void ChunkCache::leave(const Leave& event) {
-  leaves_ = event.waiter;
-  asked_to_leave_ = false;
+void ChunkLeave::begin(WaiterId waiter) {
+  waiter_ = waiter;
+  asked_ = false;
   still_to_hear_.clear();
-  for (auto& [id, copy] : copies_)
-    if (copy.subscribed) unsubscribe(ChunkId{id});
-  work_.leave();
 }
 
 // This node may leave when the homes have everything that it sent. It asks them last of all:
 // messages of one node are handled in the order in which it sent them.
-void ChunkCache::go_on_leaving() {
-  if (!leaves_) return;
-  if (!rebuilding_.empty()) {
+void ChunkLeave::go_on() {
+  if (!waiter_) return;
+  if (copies_.awaits_homes()) {
     mark(Mark::kLeaveMeetsRebuild);
     return;
   }
@@ -29,11 +25,11 @@ void ChunkCache::go_on_leaving() {
     mark(Mark::kLeaveWaits);
     return;
   }
-  if (!asked_to_leave_) {
-    asked_to_leave_ = true;
+  if (!asked_) {
+    asked_ = true;
     std::vector<std::uint64_t> slots(view_.name_slots());
     std::iota(slots.begin(), slots.end(), 0u);
-    for (const auto& [id, copy] : copies_) slots.push_back(id >> kSlotShift);
+    for (const auto& [id, copy] : copies_.all()) slots.push_back(id >> kSlotShift);
     for (std::uint64_t s : slots) {
       NodeId home = view_.slots[s].home;
       if (std::find(still_to_hear_.begin(), still_to_hear_.end(), home) != still_to_hear_.end())
@@ -44,29 +40,24 @@ void ChunkCache::go_on_leaving() {
   }
   std::erase_if(still_to_hear_, [&](NodeId home) { return !view_.has(home); });
   if (!still_to_hear_.empty() && !mutant(Mutant::kLeaveUnheard)) return;
-  outbox_.resume(*leaves_, Status::kOk);
-  leaves_.reset();
+  outbox_.resume(*waiter_, Status::kOk);
+  waiter_.reset();
 }
 
 // Evicts all copies. False: an answer has not come yet.
-bool ChunkCache::give_all_back() {
+bool ChunkLeave::give_all_back() {
   if (mutant(Mutant::kLeaveWithCopies)) return true;
   bool all = true;
-  for (auto& [id, copy] : copies_) {
+  for (auto& [id, copy] : copies_.all()) {
     if (copy.gone) continue;
-    if (copy.state != State::kInvalid && copy.is_evictable(awaits_home(ChunkId{id}))) {
+    if (copy.state != State::kInvalid && copies_.is_evictable(ChunkId{id}, copy)) {
       mark(Mark::kLeaveGivesBack);
-      evict(ChunkId{id}, copy);
+      copies_.evict(ChunkId{id}, copy);
     }
     all &= copy.state == State::kInvalid && !copy.asks() && !copy.evicting && !copy.due &&
            copy.waiters.empty();
   }
   return all;
-}
-
-bool ChunkCache::left(NodeId from) {
-  std::erase(still_to_hear_, from);
-  return true;
 }
 
 }  // namespace chunks

@@ -15,24 +15,23 @@ void ChunkCache::view_changed(std::uint32_t before) {
   auto has_moved = [&](std::uint64_t slot) {
     return std::find(moved.begin(), moved.end(), slot) != moved.end();
   };
-  for (auto& [id, copy] : copies_)
-    if (has_moved(id >> 52))
+  for (auto& [id, copy] : copies_.all())
+    if (has_moved(id >> kSlotShift))
       copy.works() ? work_.report(ChunkId{id}) : lose_home(ChunkId{id}, copy);
-  for (const auto& [id, copy] : copies_)
+  for (const auto& [id, copy] : copies_.all())
     tell_placement(ChunkId{id}, copy.name, view_, before, outbox_);
   for (std::uint32_t slot : moved) {
-    if (std::find(rebuilding_.begin(), rebuilding_.end(), slot) == rebuilding_.end())
-      rebuilding_.push_back(slot);
+    copies_.home_moved(slot);
     outbox_.send(view_.slots[slot].home, {.kind = ChunkKind::kReportEnd, .chunk = slot});
   }
   work_.view_changed(moved);
   if (mutant(Mutant::kRequestNotRepeated)) return;
   questions_.repeat(moved, [&](ChunkId id) {
-    const Copy* lost = copy(id);
+    const Copy* lost = copies_.find(id);
     return lost == nullptr || lost->gone;
   });
-  for (auto& [id, copy] : copies_) {
-    if (!has_moved(id >> 52) || copy.waiters.empty()) continue;
+  for (auto& [id, copy] : copies_.all()) {
+    if (!has_moved(id >> kSlotShift) || copy.waiters.empty()) continue;
     mark(Mark::kRequestRepeated);
     pump(ChunkId{id}, copy);
   }
@@ -41,22 +40,22 @@ void ChunkCache::view_changed(std::uint32_t before) {
 // Forgets what the dead home was asked, had asked, or was sent.
 void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   bool told = copy.gone;
-  if (copy.half && copy.pushed()) step_back(id, copy);
-  if (copy.pushed()) lose_pushed(id, copy);
+  if (copy.half && copy.pushed()) pushed_.step_back(id, copy);
+  if (copy.pushed()) pushed_.lose(id, copy);
   if (!mutant(Mutant::kRequestNotRepeated)) copy.pending = {};
   copy.due.reset();
-  if (copy.evicting) memory_.end_eviction(copy);
+  if (copy.evicting) copies_.end_eviction(copy);
   if (copy.blank) {
     copy.state = State::kInvalid;
     copy.blank = false;
   }
-  if (!copy.has_bytes && !copy.pushed()) memory_.release(id, copy);
+  if (!copy.has_bytes && !copy.pushed()) copies_.release(id, copy);
   if (copy.state == State::kExclusive && !copy.pushed()) copy.state = State::kModified;
-  if (own(id) && !copy.pushed()) memory_.shrink(copy, 0);  // it is the memory of the home now
+  if (copies_.own(id) && !copy.pushed())
+    copies_.shrink(copy, 0);  // it is the memory of the home now
   // A node reports to each successor that the chunk is gone: a former home may have died before it
   // had notified all nodes.
-  bool serves =
-      std::find(rebuilding_.begin(), rebuilding_.end(), id.value >> 52) == rebuilding_.end();
+  bool serves = !copies_.awaits_home(id);
   if (told && mutant(Mutant::kGoneUntold)) return;
   ChunkMessage report{.kind = ChunkKind::kReport, .mode = static_cast<std::uint8_t>(copy.state)};
   report.flags = copy.has_bytes ? wire::kBytesFlag : 0;
@@ -70,25 +69,10 @@ void ChunkCache::lose_home(ChunkId id, Copy& copy) {
   outbox_.send(home_of(id, view_), report, std::as_bytes(std::span(copy.name)));
 }
 
-// The versions were at the home, and died with it. Open scopes may still use the buffers here.
-void ChunkCache::lose_pushed(ChunkId id, Copy& copy) {
-  copy.gone = true;
-  copy.state = State::kInvalid;
-  copy.subscribed = false;
-  for (Copy::Held& held : copy.held) held.fresh = false;
-  for (const Copy::Taker& taker : copy.takers)
-    outbox_.resume(taker.waiter, Status::kNotSubscribed, id);
-  copy.takers.clear();
-  for (const Copy::Waiter& waiter : copy.waiters)
-    outbox_.resume(waiter.waiter, Status::kUnknown, id);
-  copy.waiters.clear();
-  tidy(id, copy);
-}
-
 // The home died while the chunk changed its coherence: other nodes knew that all had changed, this
 // one did not. Open scopes use the copy until they end.
 bool ChunkCache::is_gone(const ChunkMessage& message) {
-  Copy* copy = find_copy(message.chunk);
+  Copy* copy = copies_.find(ChunkId{message.chunk});
   if (!copy || copy->gone || copy->pushed()) return true;
   mark(Mark::kGoneWhileChanging);
   ChunkId id{message.chunk};
@@ -98,18 +82,11 @@ bool ChunkCache::is_gone(const ChunkMessage& message) {
   copy->due.reset();
   copy->state = State::kInvalid;
   copy->blank = false;
-  if (copy->evicting) memory_.end_eviction(*copy);
+  if (copy->evicting) copies_.end_eviction(*copy);
   for (const Copy::Waiter& waiter : copy->waiters)
     outbox_.resume(waiter.waiter, Status::kUnknown, id);
   copy->waiters.clear();
-  if (copy->readers == 0 && !copy->writer) memory_.release(id, *copy);
-  wake_starved();
-  return true;
-}
-
-bool ChunkCache::serving(NodeId from, const ChunkMessage& message) {
-  if (view_.slots[message.chunk].home != from) return false;
-  std::erase(rebuilding_, static_cast<std::uint32_t>(message.chunk));
+  if (copy->readers == 0 && !copy->writer) copies_.release(id, *copy);
   wake_starved();
   return true;
 }

@@ -1,4 +1,4 @@
-// How a client gives up copies: because a home recalls them, or because it needs their memory.
+// How a client gives up copies: because a home recalls them, or a thread does not need them.
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
@@ -12,7 +12,7 @@ using wire::RecallMode;
 // ---- Recalls
 
 bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
-  Copy* copy = find_copy(message.chunk);
+  Copy* copy = copies_.find(ChunkId{message.chunk});
   if (message.mode > static_cast<std::uint8_t>(RecallMode::kEnd) ||
       message.coherence > static_cast<std::uint8_t>(Coherence::kOnce))
     return false;
@@ -48,7 +48,7 @@ bool ChunkCache::recalled(NodeId from, const ChunkMessage& message) {
 void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
   RecallMode mode = due.mode;
   std::uint32_t turn = due.turn;
-  if (mode == RecallMode::kEnd) return go_over(id, copy, due);
+  if (mode == RecallMode::kEnd) return pushed_.go_over(id, copy, due);
   ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = static_cast<std::uint8_t>(mode)};
   answer.chunk = id.value;
   answer.turn = turn;
@@ -64,7 +64,7 @@ void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
     mark(Mark::kYieldNothing);
     answer.mode = static_cast<std::uint8_t>(RecallMode::kDrop);
   }
-  if (copy.blank) memory_.release(id, copy);
+  if (copy.blank) copies_.release(id, copy);
   if (copy.state != State::kInvalid && !copy.blank)
     mark(dirty ? Mark::kYieldDirty : Mark::kYieldClean);
   bool shared = mode == RecallMode::kShare && copy.state != State::kInvalid && !copy.blank;
@@ -74,7 +74,7 @@ void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
   if (copy.pushed()) {
     copy.state = State::kInvalid;
     copy.credit = 0;
-    tidy(id, copy);
+    pushed_.tidy(id, copy);
   }
   if (dirty && !mutant(Mutant::kYieldWithoutData)) {
     answer.flags = wire::kDataFlag;
@@ -85,91 +85,20 @@ void ChunkCache::yield(ChunkId id, Copy& copy, const Copy::Due& due) {
 }
 
 void ChunkCache::drop(ChunkId chunk) {
-  Copy* copy = find_copy(chunk.value);
-  if (copy && copy->is_evictable(awaits_home(chunk))) evict(chunk, *copy);
+  Copy* copy = copies_.find(chunk);
+  if (copy && copies_.is_evictable(chunk, *copy)) copies_.evict(chunk, *copy);
   wake_starved();
-}
-
-// A copy that was not written is dropped at once; the bytes of a written one are kept until they
-// are at the home.
-void ChunkCache::evict(ChunkId id, Copy& copy) {
-  if (copy.state == State::kInvalid) {
-    memory_.release(id, copy);
-    return;
-  }
-  bool dirty = copy.state == State::kModified;
-  mark(dirty ? Mark::kEvictDirty : Mark::kEvictClean);
-  ChunkMessage message{.kind = ChunkKind::kEvict, .chunk = id.value, .version = copy.version};
-  copy.state = State::kInvalid;
-  copy.blank = false;
-  if (dirty && !mutant(Mutant::kEvictWithoutData)) {
-    message.flags = wire::kDataFlag;
-    outbox_.send_data(home_of(id, view_), message);
-    memory_.begin_eviction(copy);
-  } else {
-    outbox_.send(home_of(id, view_), message);
-    memory_.release(id, copy);
-  }
 }
 
 bool ChunkCache::evicted(const ChunkMessage& message) {
-  Copy* copy = find_copy(message.chunk);
+  Copy* copy = copies_.find(ChunkId{message.chunk});
   if (!copy || !copy->evicting) return false;
-  memory_.end_eviction(*copy);
+  copies_.end_eviction(*copy);
   if (copy->state == State::kInvalid && !copy->asks() && copy->waiters.empty())
-    memory_.release(ChunkId{message.chunk}, *copy);
+    copies_.release(ChunkId{message.chunk}, *copy);
   if (copy->ending()) pump(ChunkId{message.chunk}, *copy);
   wake_starved();
   return true;
-}
-
-// ---- Memory
-
-ChunkCache::Room ChunkCache::make_room(ChunkId id, Copy& copy) {
-  std::uint64_t more = CopyMemory::missing(copy, own(id));
-  if (!memory_.has(more) && copy.pushed() && copy.has_bytes) {
-    memory_.forget_bytes(id, copy);  // those bytes may not be needed, but this memory is
-    return make_room(id, copy);
-  }
-  return make_room(copy, more);
-}
-
-ChunkCache::Room ChunkCache::make_room(Copy& copy, std::uint64_t more) {
-  while (!memory_.has(more)) {
-    std::uint64_t oldest = 0;
-    Copy* victim = nullptr;
-    for (auto& [other_id, other] : copies_) {
-      if (&other == &copy || other.counted == 0 ||
-          !other.is_evictable(awaits_home(ChunkId{other_id})))
-        continue;
-      if (victim && other.used >= victim->used) continue;
-      victim = &other;
-      oldest = other_id;
-    }
-    if (!victim) break;
-    mark(Mark::kEvictedForMemory);
-    evict(ChunkId{oldest}, *victim);
-  }
-  if (!memory_.has(more)) return memory_.will_have(more) ? Room::kSoon : Room::kNone;
-  memory_.count(copy, more);
-  return Room::kThere;
-}
-
-void ChunkCache::wake_starved() {
-  std::vector<std::uint64_t> now;
-  now.swap(starved_);
-  for (std::uint64_t chunk : now) pump(ChunkId{chunk}, copies_[chunk]);
-  work_.memory_freed();
-}
-
-// Memory for work streams.
-ChunkCache::Room ChunkCache::reserve(ChunkId chunk, std::uint64_t bytes) {
-  return make_room(copies_.at(chunk.value), bytes);
-}
-
-void ChunkCache::give_back(ChunkId chunk, std::uint64_t bytes) {
-  Copy& copy = copies_.at(chunk.value);
-  memory_.shrink(copy, copy.counted - bytes);
 }
 
 }  // namespace chunks

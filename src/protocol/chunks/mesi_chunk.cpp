@@ -54,18 +54,18 @@ void MesiChunk::step(const Event& event, Effects& out) {
   relays_.forget();
   home_.forget_served();
   std::visit(base::Overloaded{
-                 [&](const Create& e) { cache_.create(e); },
-                 [&](const Find& e) { cache_.find(e); },
+                 [&](const Create& e) { cache_.questions().create(e); },
+                 [&](const Find& e) { cache_.questions().find(e); },
                  [&](const Open& e) { cache_.open(e); },
                  [&](const Close& e) { cache_.close(e); },
-                 [&](const Subscribe& e) { cache_.subscribe(e); },
+                 [&](const Subscribe& e) { cache_.pushed().subscribe(e); },
                  [&](const Unsubscribe& e) { cache_.unsubscribe(e.chunk); },
-                 [&](const Take& e) { cache_.take(e); },
+                 [&](const Take& e) { cache_.pushed().take(e); },
                  [&](const Hint& e) { cache_.hint(e); },
                  [&](const Drop& e) { cache_.drop(e.chunk); },
                  [&](const Leave& e) {
                    home_.leave();
-                   cache_.leave(e);
+                   cache_.leave(e.waiter);
                  },
                  [&](const ViewChanged& e) { change_view(*e.view); },
                  [&](const Elapsed& e) { cache_.elapsed(e.now_ns); },

@@ -17,7 +17,7 @@ std::uint32_t kept_for_homes(const chunks::ChunkCache& cache, Ids ids) {
   for (std::uint32_t c = 0; c < ids.size(); ++c) {
     const chunks::ChunkCache::Copy* copy = cache.copy(ids[c]);
     bool there = copy && !copy->gone && !copy->pushed() && copy->has_bytes;
-    if (there && cache.awaits_home(ids[c])) kept |= 1u << c;
+    if (there && cache.copies().awaits_home(ids[c])) kept |= 1u << c;
   }
   return kept;
 }

@@ -1,8 +1,6 @@
-// The client's side of pushed chunks: versions in buffers of their own, written by this node or
-// received by subscription.
-#include <algorithm>
+#include "protocol/chunks/pushed_copies.h"
 
-#include "protocol/chunks/chunk_cache.h"
+#include <algorithm>
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -10,8 +8,8 @@ namespace chunks {
 
 // ---- Scopes
 
-void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
-  copy.used = ++uses_;
+void PushedCopies::enter(ChunkId id, Copy& copy, const Copy::Waiter& waiter) {
+  copies_.use(copy);
   if (waiter.mode == Mode::kRead) {
     Copy::Held& newest = copy.held.back();
     ++newest.readers;
@@ -26,7 +24,7 @@ void ChunkCache::enter_pushed(ChunkId id, Copy& copy, const Copy::Waiter& waiter
   outbox_.resume(waiter.waiter, Status::kOk, id, copy.version, copy.writing);
 }
 
-void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
+void PushedCopies::close(ChunkId id, Copy& copy, const Close& event) {
   if (event.mode == Mode::kRead) {
     for (Copy::Held& held : copy.held) {
       if (held.place != event.place || held.readers == 0) continue;
@@ -55,11 +53,10 @@ void ChunkCache::close_pushed(ChunkId id, Copy& copy, const Close& event) {
     copy.keep({.version = copy.version, .place = copy.writing, .written = true});
   }
   tidy(id, copy);
-  pump(id, copy);
 }
 
-bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message,
-                                Bytes tail) {
+bool PushedCopies::granted(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message,
+                           Bytes tail) {
   bool own = from == outbox_.self();
   bool data = flag(message, wire::kDataFlag);
   bool exclusive = flag(message, wire::kExclusiveFlag);
@@ -81,7 +78,11 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     outbox_.install(from, id, tail, place);
     copy.keep({.version = message.version, .place = place, .snapshot = true});
   }
-  pump(id, copy);
+  return true;
+}
+
+// The scopes that could open have opened: tries of writers wait for no credit.
+void PushedCopies::refuse_tries(ChunkId id, Copy& copy) {
   std::erase_if(copy.waiters, [&](const Copy::Waiter& waiter) {
     bool writes = waiter.mode != Mode::kRead && copy.allows(waiter.mode);
     if (waiter.wait != Wait::kTry || !writes || copy.fits(waiter.mode)) return false;
@@ -89,13 +90,12 @@ bool ChunkCache::granted_pushed(NodeId from, ChunkId id, Copy& copy, const Chunk
     return true;
   });
   tidy(id, copy);
-  return true;
 }
 
 // ---- Buffers
 
 // Discards the buffers that no thread will read, and returns the credit to the home.
-void ChunkCache::tidy(ChunkId id, Copy& copy) {
+void PushedCopies::tidy(ChunkId id, Copy& copy) {
   std::uint64_t newest = 0;
   for (const Copy::Held& held : copy.held)
     if (held.received()) newest = std::max(newest, held.version);
@@ -116,19 +116,10 @@ void ChunkCache::tidy(ChunkId id, Copy& copy) {
   if (copy.subscribed) copy.return_credit(id, home_of(id, view_), outbox_);
 }
 
-bool ChunkCache::credited(const ChunkMessage& message) {
-  Copy* copy = find_copy(message.chunk);
-  if (!copy || message.turn > kMaxWindow) return false;
-  if (copy->state != State::kExclusive) return true;  // of a right that was given up
-  copy->credit = std::min(copy->credit + message.turn, kMaxWindow);
-  pump(ChunkId{message.chunk}, *copy);
-  return true;
-}
-
 // ---- Subscriptions
 
-void ChunkCache::subscribe(const Subscribe& event) {
-  Copy* copy = find_copy(event.chunk.value);
+void PushedCopies::subscribe(const Subscribe& event) {
+  Copy* copy = copies_.find(event.chunk);
   Status status = Status::kOk;
   if (!copy || copy->gone || copy->works()) {
     status = Status::kUnknown;
@@ -139,7 +130,7 @@ void ChunkCache::subscribe(const Subscribe& event) {
     std::uint32_t window = event.policy == Policy::kLatest ? 1 : event.window;
     copy->subscribed = true;
     copy->window = window;
-    if (make_room(event.chunk, *copy) != Room::kThere) {
+    if (copies_.make_room(event.chunk, *copy) != WorkBudget::Room::kThere) {
       mark(Mark::kSubscribeRefused);
       copy->subscribed = false;
       status = Status::kNoMemory;
@@ -155,9 +146,9 @@ void ChunkCache::subscribe(const Subscribe& event) {
   outbox_.resume(event.waiter, status, event.chunk);
 }
 
-void ChunkCache::unsubscribe(ChunkId id) {
-  Copy* copy = find_copy(id.value);
-  if (!copy || !copy->subscribed) return;
+bool PushedCopies::unsubscribe(ChunkId id) {
+  Copy* copy = copies_.find(id);
+  if (!copy || !copy->subscribed) return false;
   copy->subscribed = false;
   for (Copy::Held& held : copy->held) {
     held.snapshot |= held.received();
@@ -168,12 +159,12 @@ void ChunkCache::unsubscribe(ChunkId id) {
   copy->takers.clear();
   outbox_.send(home_of(id, view_), {.kind = ChunkKind::kUnsubscribe, .chunk = id.value});
   tidy(id, *copy);
-  memory_.recount(*copy);
-  wake_starved();
+  copies_.recount(*copy);
+  return true;
 }
 
-void ChunkCache::take(const Take& event) {
-  Copy* copy = find_copy(event.chunk.value);
+void PushedCopies::take(const Take& event) {
+  Copy* copy = copies_.find(event.chunk);
   if (!copy || !copy->subscribed) {
     outbox_.resume(event.waiter, Status::kNotSubscribed, event.chunk);
     return;
@@ -188,39 +179,98 @@ void ChunkCache::take(const Take& event) {
   }
 }
 
-bool ChunkCache::updated(NodeId from, const ChunkMessage& message, Bytes tail) {
-  Copy* copy = find_copy(message.chunk);
-  if (!copy) return false;
-  ChunkId id{message.chunk};
-  if (!copy->subscribed || copy->number != message.request) return true;  // it has ended
+bool PushedCopies::updated(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message,
+                           Bytes tail) {
   bool own = from == outbox_.self();
-  bool early = copy->at_home == 0 && !mutant(Mutant::kPushWithoutCredit);
-  std::uint64_t last = copy->taken;
-  for (const Copy::Held& held : copy->held)
+  bool early = copy.at_home == 0 && !mutant(Mutant::kPushWithoutCredit);
+  std::uint64_t last = copy.taken;
+  for (const Copy::Held& held : copy.held)
     if (held.fresh) last = held.version;
   Range changed{message.seen, message.bytes};
-  if (early || message.version <= last || !changed.fits(copy->bytes)) return false;
-  if (tail.size() != (own ? 0 : copy->bytes)) return false;
-  if (copy->at_home > 0) --copy->at_home;
-  gone_over(id, *copy);
-  Place place = copy->free_place(id, outbox_);
-  outbox_.provide(id, copy->bytes, place);
+  if (early || message.version <= last || !changed.fits(copy.bytes)) return false;
+  if (tail.size() != (own ? 0 : copy.bytes)) return false;
+  if (copy.at_home > 0) --copy.at_home;
+  gone_over(id, copy);
+  Place place = copy.free_place(id, outbox_);
+  outbox_.provide(id, copy.bytes, place);
   outbox_.install(from, id, tail, place);
-  copy->keep({.version = message.version,
-              .place = place,
-              .fresh = true,
-              .changed = changed,
-              .missed = message.turn});
-  if (copy->takers.empty()) {
+  copy.keep({.version = message.version,
+             .place = place,
+             .fresh = true,
+             .changed = changed,
+             .missed = message.turn});
+  if (copy.takers.empty()) {
     mark(Mark::kUpdateNotifies);
     outbox_.notify(id, message.version);
   } else {
     mark(Mark::kUpdateAwaited);
   }
-  copy->serve_takers(id, outbox_);
-  tidy(id, *copy);
-  pump(id, *copy);
+  copy.serve_takers(id, outbox_);
+  tidy(id, copy);
   return true;
+}
+
+// ---- Another coherence, and the death of the home
+
+void PushedCopies::go_over(ChunkId id, Copy& copy, const Copy::Due& due) {
+  ChunkMessage answer{.kind = ChunkKind::kYielded, .mode = static_cast<std::uint8_t>(due.mode)};
+  answer.chunk = id.value;
+  answer.turn = due.turn;
+  answer.version = copy.version;
+  if (copy.state == State::kModified) {
+    answer.flags = wire::kDataFlag;
+    outbox_.send_data(home_of(id, view_), answer);
+  } else {
+    outbox_.send(home_of(id, view_), answer);
+  }
+  copy.state = State::kInvalid;
+  copy.blank = false;
+  copy.credit = 0;
+  bool was_pushed = copy.pushed();
+  bool stays = was_pushed && due.to != Coherence::kInvalidate;
+  if (due.to != copy.coherence) gone_over(id, copy);  // all had changed to copy.coherence
+  if (!stays) {
+    if (copy.subscribed) copy.end_subscription(id, outbox_);
+    // This shows a successor of the home which versions have been seen.
+    copy.version = copy.seen = std::max(copy.seen, copy.version);
+    if (was_pushed || copies_.own(id) || !copy.has_bytes) copies_.release(id, copy);
+    if (was_pushed) copy.end_tries_in_line(id, outbox_);
+  }
+  copy.coherence = due.to;
+  if (!was_pushed) copy.half = due.to;
+  if (stays) tidy(id, copy);
+}
+
+// All nodes have changed to the new coherence: before that the home would not have sent what came
+// here.
+void PushedCopies::gone_over(ChunkId id, Copy& copy) {
+  if (!copy.half || mutant(Mutant::kGoneOverUnnoticed)) return;
+  copy.half.reset();
+  if (copy.pushed()) copies_.forget_bytes(id, copy);
+}
+
+// The home died, and this node does not know whether all had changed. The successor finds out.
+void PushedCopies::step_back(ChunkId id, Copy& copy) {
+  mark(Mark::kHintStepsBack);
+  if (copy.subscribed) copy.end_subscription(id, outbox_);
+  copy.coherence = Coherence::kInvalidate;
+  copies_.shrink(copy, copy.has_bytes ? copy.bytes : 0);
+  copy.end_tries_in_line(id, outbox_);
+}
+
+// The versions were at the home, and died with it. Open scopes may still use the buffers here.
+void PushedCopies::lose(ChunkId id, Copy& copy) {
+  copy.gone = true;
+  copy.state = State::kInvalid;
+  copy.subscribed = false;
+  for (Copy::Held& held : copy.held) held.fresh = false;
+  for (const Copy::Taker& taker : copy.takers)
+    outbox_.resume(taker.waiter, Status::kNotSubscribed, id);
+  copy.takers.clear();
+  for (const Copy::Waiter& waiter : copy.waiters)
+    outbox_.resume(waiter.waiter, Status::kUnknown, id);
+  copy.waiters.clear();
+  tidy(id, copy);
 }
 
 }  // namespace chunks
