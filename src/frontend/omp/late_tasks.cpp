@@ -1,5 +1,7 @@
 #include "frontend/omp/late_tasks.h"
 
+#include <atomic>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -7,41 +9,57 @@
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
-namespace {
 
+// kRunsElsewhere: it is in a queue, or in any thread of any node.
 struct Late {
-  enum State { kWaits, kRuns, kHasRun };
-  State state;
-  Task* task;
+  enum State : std::uint32_t { kWaits, kRuns, kRunsElsewhere, kHasRun, kHasEnded };
+  std::atomic<State> state;
+  Task* task;          // until it has ended
+  const Task* parent;  // its
   Dependences dependences;
   Event event;
   const Region* region;
+  std::atomic<bool>* has_run;  // its thread's
   Late* next = nullptr;
 };
 
+namespace {
+
 // Of the calling thread, in the order of their creation.
 thread_local Late* first = nullptr;
+thread_local std::uint32_t count = 0;
+// One of them has run in another thread: its event may have been fulfilled before.
+thread_local std::atomic<bool> has_run{false};
+
+constexpr std::uint32_t kMostKept = 256;  // more run at once where they may
 
 Late* append(Late::State state, Task* task, Dependences dependences, const Event& event) {
-  auto* late = new (std::nothrow) Late{state, task, std::move(dependences), event, &region()};
+  auto* late = new (std::nothrow)
+      Late{state, task, task->parent, std::move(dependences), event, &region(), &has_run};
   if (late == nullptr) terrane_program_fail("no memory for a task with depend or detach");
   Late** link = &first;
   while (*link != nullptr) link = &(*link)->next;
-  *link = late;
-  return late;
+  ++count;
+  return *link = late;
 }
 
 void remove(Late* late) {
   Late** link = &first;
   while (*link != late) link = &(*link)->next;
   *link = late->next;
+  --count;
   delete late;
 }
+
+// The acquired state carries what the thread that has run the task wrote.
+Late::State state_of(const Late* late) { return late->state.load(std::memory_order_acquire); }
 
 // Whether one that was created before `until`, by that task, is in the way.
 bool is_blocked(const Dependences& dependences, const Task* parent, const Late* until) {
   for (const Late* late = first; late != until; late = late->next)
-    if (late->task->parent == parent && dependences.wait_for(late->dependences)) return true;
+    if (late->parent == parent && state_of(late) != Late::kHasEnded &&
+        dependences.wait_for(late->dependences))
+      return true;
   return false;
 }
 
@@ -49,6 +67,7 @@ void end(Late* late) {
   Task* task = late->task;
   if (late->event.number != 0) give_back(late->event);
   remove(late);
+  task->late = nullptr;
   finish(task);
 }
 
@@ -64,21 +83,36 @@ void run_late(Late* late) {
   end_or_await(late);
 }
 
-// Those that have run and whose events are fulfilled. False: there is none.
+// Those that have run and whose events are fulfilled; those that have ended. False: there is none.
 bool end_fulfilled() {
   bool any = false;
   for (Late *late = first, *next; late != nullptr; late = next) {
     next = late->next;
-    if (late->state != Late::kHasRun || !is_fulfilled(late->event)) continue;
-    end(late);
-    any = true;
+    Late::State state = state_of(late);
+    if (state == Late::kHasEnded) {
+      remove(late);
+    } else if (state == Late::kHasRun && is_fulfilled(late->event)) {
+      end(late);
+      any = true;
+    }
   }
   return any;
 }
 
 bool waits_for_events() {
   for (const Late* late = first; late != nullptr; late = late->next)
-    if (late->state == Late::kHasRun) return true;
+    if (state_of(late) == Late::kHasRun) return true;
+  return false;
+}
+
+// Any thread may run it.
+bool offer(Late* late) {
+  if (late->region != &region() || !has_helpers()) return false;
+  late->task->late = late;
+  late->state = Late::kRunsElsewhere;
+  if (hand_out(late->task)) return true;
+  late->state = Late::kWaits;
+  late->task->late = nullptr;
   return false;
 }
 
@@ -87,6 +121,8 @@ bool waits_for_events() {
 bool has_to_wait(const Dependences& dependences) {
   return first != nullptr && is_blocked(dependences, known_task(), nullptr);
 }
+
+bool is_to_be_kept() { return program_fulfils_events() && has_helpers() && count < kMostKept; }
 
 void await_dependences(const Dependences& dependences) {
   if (!has_to_wait(dependences)) return;
@@ -99,7 +135,8 @@ void await_dependences(void* const* list) {
 
 void add_waiting_task(const TaskCall& call, Dependences dependences, const Event& event) {
   Task* task = begin_task(&call);
-  append(Late::kWaits, task, std::move(dependences), event);
+  Late* late = append(Late::kWaits, task, std::move(dependences), event);
+  if (is_to_be_kept() && !is_blocked(late->dependences, late->parent, late)) offer(late);
 }
 
 Task* begin_running_task() { return begin_task(nullptr); }
@@ -108,12 +145,25 @@ void add_running_task(Task* task, Dependences dependences, const Event& event) {
   end_or_await(append(Late::kRuns, task, std::move(dependences), event));
 }
 
+bool late_task_ends(Task* task) {
+  Late* late = task->late;
+  bool ends = late->event.number == 0;
+  std::atomic<bool>* owners = late->has_run;
+  late->state.store(ends ? Late::kHasEnded : Late::kHasRun, std::memory_order_release);
+  owners->store(true, std::memory_order_release);
+  return ends;
+}
+
 bool advance_late_task(const Task* of) {
-  if (waits_for_events() && may_have_fulfilled() && end_fulfilled()) return true;
+  bool looks = has_run.exchange(false, std::memory_order_acquire);
+  looks = (waits_for_events() && may_have_fulfilled()) || looks;
+  if (looks && end_fulfilled()) return true;
   for (Late* late = first; late != nullptr; late = late->next) {
-    bool fits = late->state == Late::kWaits && (of == nullptr || is_descendant(late->task, of));
-    if (!fits || is_blocked(late->dependences, late->task->parent, late)) continue;
-    run_late(late);
+    if (state_of(late) != Late::kWaits || is_blocked(late->dependences, late->parent, late))
+      continue;
+    bool fits = of == nullptr || is_descendant(late->task, of);
+    if (!fits && !offer(late)) continue;
+    if (fits) run_late(late);
     return true;
   }
   return false;
@@ -123,7 +173,7 @@ bool has_late_tasks() { return first != nullptr; }
 
 bool region_has_late_tasks() {
   for (const Late* late = first; late != nullptr; late = late->next)
-    if (late->region == &region()) return true;
+    if (late->region == &region() && state_of(late) != Late::kHasEnded) return true;
   return false;
 }
 

@@ -23,6 +23,7 @@ struct Task {
   bool is_bare = false;                    // without variables
   Task* next = nullptr;                    // of those that are lent together
   const void* unit = nullptr;              // a part of a loan: the address of the loan's first task
+  struct Late* late = nullptr;             // of the thread that keeps it (late_tasks.h)
   std::atomic<std::uint32_t> children{0};  // that have not ended
   std::atomic<std::uint32_t> references{1};  // its own, and those of its children
 };
@@ -78,9 +79,13 @@ inline bool is_descendant(const Task* task, const Task* of) {
   return false;
 }
 
+inline constexpr std::uint32_t kMostOfALoan = 16;  // tasks
+
 // At most so many of the oldest tasks of one of this node's queues, linked, and in none of them
 // afterwards: those that one task has created, of one group. nullptr: there is none.
 Task* take_oldest(std::uint32_t at_most);
+// Whether a queue of this node has tasks.
+bool has_queued();
 // How many tasks the calling thread's queue has.
 std::uint32_t queued_here();
 // Tasks go back to the head of the calling thread's queue.

@@ -1,9 +1,12 @@
-// Whether the program creates tasks at all: its modules say which functions they call.
+// Whether the program creates tasks at all, and fulfils events: its modules say which functions
+// they call.
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "frontend/omp/task_queue.h"
@@ -11,8 +14,8 @@
 namespace terrane::frontend::omp {
 namespace {
 
-// Whether a module of the program calls functions that create tasks.
-bool creates_tasks(const dl_phdr_info& info) {
+// Whether a module of the program calls one of the functions.
+bool calls(const dl_phdr_info& info, std::span<const std::string_view> functions) {
   const ElfW(Dyn)* dynamic = nullptr;
   for (int i = 0; i < info.dlpi_phnum; ++i)
     if (info.dlpi_phdr[i].p_type == PT_DYNAMIC)
@@ -35,17 +38,30 @@ bool creates_tasks(const dl_phdr_info& info) {
     if (symbol[i].st_shndx != SHN_UNDEF || symbol[i].st_name >= bytes) continue;
     std::string_view name = text.substr(symbol[i].st_name);
     name = name.substr(0, name.find('\0'));
-    if (name == "GOMP_task" || name == "GOMP_taskloop" || name == "GOMP_taskloop_ull") return true;
+    if (std::find(functions.begin(), functions.end(), name) != functions.end()) return true;
   }
   return false;
+}
+
+constexpr std::string_view kCreate[] = {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull"};
+constexpr std::string_view kFulfil[] = {"omp_fulfill_event", "omp_fulfill_event_"};
+
+bool program_calls(std::span<const std::string_view> functions) {
+  auto look = [](dl_phdr_info* info, std::size_t, void* wanted) {
+    return calls(*info, *static_cast<std::span<const std::string_view>*>(wanted)) ? 1 : 0;
+  };
+  return ::dl_iterate_phdr(look, &functions) != 0;
 }
 
 }  // namespace
 
 bool program_has_tasks() {
-  static const bool has = ::dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
-                                               void*) { return creates_tasks(*info) ? 1 : 0; },
-                                            nullptr) != 0;
+  static const bool has = program_calls(kCreate);
+  return has;
+}
+
+bool program_fulfils_events() {
+  static const bool has = program_calls(kFulfil);
   return has;
 }
 

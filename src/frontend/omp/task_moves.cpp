@@ -7,18 +7,19 @@
 #include <utility>
 
 #include "frontend/omp/region_report.h"
+#include "frontend/omp/task_queue.h"
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
 namespace {
 
 constexpr std::uint32_t kMostNodes = 64, kStock = 64;
-constexpr std::uint32_t kMostOfALoan = 16;  // tasks
 // While no node is idle, a thread that creates tasks lends some where it has many.
 constexpr std::uint32_t kMany = 8;
 // A node that has borrowed short tasks rests, longer and longer.
 constexpr std::uint64_t kWorth = 4, kFirstRestNs = 100000, kLongestRestNs = 10000000;
 constexpr std::uint64_t kLookAgainNs = 200000;
+constexpr std::uint32_t kLendEveryUs = 5000;
 constexpr std::uint64_t kServeTicks = 40000;  // of the processor's clock: 10 to 20 us
 
 // The page of one node. Words are changed by operations in the memory of the page's home alone, so
@@ -126,6 +127,22 @@ bool lend(Mail& own) {
   return true;
 }
 
+// False: another thread lends just now.
+bool lend_once(Mail& own) {
+  if (is_lending.exchange(true, std::memory_order_acquire)) return false;
+  if (load_own(own.available) == 0) lend(own);
+  is_lending.store(false, std::memory_order_release);
+  return true;
+}
+
+// To the nodes that want to hear of tasks.
+void report_tasks(Mail& own) {
+  if (load_own(own.available) == 0) return;
+  for_bits(keep_bits(own.idle, 0), [&](std::uint32_t node) {
+    add_bits(mail_of(node).offers, bit(terrane_program_node()));
+  });
+}
+
 // Places whose tasks other nodes run.
 std::uint64_t taken_places() {
   return used.load(std::memory_order_acquire) & ~load_own(own_mail().available);
@@ -213,7 +230,9 @@ Found look(const Task* of) {
   std::uint32_t self = terrane_program_node(), nodes = terrane_program_nodes();
   for (std::uint32_t i = 1; i < nodes; ++i) {
     std::uint32_t node = (self + i) % nodes;
-    if (of == nullptr && load_own(own_mail().quiet[node]) / 2 >= next_barrier) continue;
+    // It has said that it has no tasks; it may have borrowed some since, which may wait for others.
+    bool is_quiet = load_own(own_mail().quiet[node]) / 2 >= next_barrier;
+    if (of == nullptr && is_quiet && !program_fulfils_events()) continue;
     Found found = look_at(node, of);
     if (found.task != nullptr) return found;
   }
@@ -231,6 +250,14 @@ void rest_after(std::uint64_t run_ns, std::uint64_t way_ns) {
   rest_until_ns.store(now_ns() + rest, std::memory_order_relaxed);
 }
 
+// Where all threads of this node are busy in tasks of theirs, and other nodes idle.
+void lend_now_and_then() {
+  Mail& own = own_mail();
+  if (load_own(own.idle) == 0 || !has_queued()) return;
+  if (load_own(own.available) == 0 && !lend_once(own)) return;
+  report_tasks(own);
+}
+
 }  // namespace
 
 void* make_mails() {
@@ -243,6 +270,9 @@ void use_mails(void* memory) {
   mail_bytes = terrane_program_page_bytes();
   own_page = &mail_of(terrane_program_node());
   is_spread = terrane_program_is_spread();
+  if (mails == nullptr) return;
+  static const bool watches = (terrane_program_repeat(lend_now_and_then, kLendEveryUs), true);
+  static_cast<void>(watches);
 }
 
 bool may_tasks_move(std::uint32_t nodes) { return nodes > 1 && nodes <= kMostNodes; }
@@ -253,14 +283,9 @@ void lend_tasks(bool waits) {
   if (is_spread || is_lent || loans_here.load(std::memory_order_relaxed) != 0) serve_now_and_then();
   if (!is_wanted && !is_lent) return;
   if (load_own(own.available) == 0 && (is_wanted || waits || queued_here() >= kMany)) {
-    if (is_lending.exchange(true, std::memory_order_acquire)) return;
-    if (load_own(own.available) == 0) lend(own);
-    is_lending.store(false, std::memory_order_release);
+    if (!lend_once(own)) return;
   }
-  if (!is_wanted || load_own(own.available) == 0) return;
-  for_bits(keep_bits(own.idle, 0), [&](std::uint32_t node) {
-    add_bits(mail_of(node).offers, bit(terrane_program_node()));
-  });
+  if (is_wanted && load_own(own.available) != 0) report_tasks(own);
 }
 
 Task* take_lent(const Task* of) {

@@ -33,7 +33,8 @@ struct alignas(64) Queue {
 };
 
 Queue queues[kQueues];
-std::atomic<std::uint32_t> unfinished{0};  // tasks of this node's queues that have not ended
+std::atomic<std::uint32_t> queues_used{0};  // the first of them, by threads of this node so far
+std::atomic<std::uint32_t> unfinished{0};   // tasks of this node's queues that have not ended
 // The threads here that have come to the barrier at hand, and how many barriers are over.
 std::atomic<std::uint32_t> come{0};
 std::atomic<std::uint64_t> barriers_over{0};
@@ -45,11 +46,18 @@ std::atomic<bool> has_created{false}, region_has_tasks{false};
 thread_local Frame* innermost = nullptr;
 thread_local Task implicit_task;
 
+void use_queues(std::uint32_t count) {
+  std::uint32_t before = queues_used.load();
+  while (before < count && !queues_used.compare_exchange_weak(before, count)) continue;
+}
+
 // False: there are so many in it already.
 bool push(Queue& queue, Task* task, std::uint32_t most) {
   Hold hold(queue.busy);
   std::uint32_t count = queue.count.load(std::memory_order_relaxed);
   if (count >= most) return false;
+  auto number = static_cast<std::uint32_t>(&queue - queues) + 1;
+  if (queues_used.load(std::memory_order_relaxed) < number) use_queues(number);
   queue.tasks[(queue.first + count) % kRoom] = task;
   queue.count.store(count + 1, std::memory_order_relaxed);
   return true;
@@ -198,12 +206,6 @@ bool are_others_quiet(std::uint64_t barrier) {
   return is_all_quiet(barrier);
 }
 
-// Whether other threads could run a task of the calling thread.
-bool has_helpers() {
-  const Region& own = region();
-  return own.moves_tasks || (own.size > 1 && own.threads_here > 1 && program_has_tasks());
-}
-
 // Where no other thread could run a task, only an event can bring the end about.
 template <typename IsOver>
 void help_until(const Task* of, IsOver is_over) {
@@ -259,11 +261,16 @@ void queue_task(Task* task) {
   if (me.local >= kQueues || !push(queues[me.local], task, kRoom)) run(task);
 }
 
+// Others may wait for its end: it is not to wait for those that it is lent with.
+bool is_kept(const Task& one, const Task& other) {
+  return one.late != nullptr || other.late != nullptr;
+}
+
 }  // namespace
 
 Task* take_oldest(std::uint32_t at_most) {
   if (unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
-  std::uint32_t own = this_thread().local, queues_here = std::min(region().threads_here, kQueues);
+  std::uint32_t own = this_thread().local, queues_here = queues_used.load();
   for (std::uint32_t i = 0; i < queues_here; ++i) {
     Queue& queue = queues[(own + i) % queues_here];
     std::uint32_t count = queue.count.load(std::memory_order_relaxed);
@@ -274,8 +281,8 @@ Task* take_oldest(std::uint32_t at_most) {
     Task* first = nullptr;
     for (Task** link = &first; taken < most; ++taken) {
       Task* task = queue.tasks[(queue.first + taken) % kRoom];
-      bool fits =
-          first == nullptr || (task->group == first->group && task->parent == first->parent);
+      bool fits = first == nullptr || (task->group == first->group &&
+                                       task->parent == first->parent && !is_kept(*task, *first));
       if (!fits) break;
       *link = task;
       link = &task->next;
@@ -285,6 +292,25 @@ Task* take_oldest(std::uint32_t at_most) {
     if (first != nullptr) return first;
   }
   return nullptr;
+}
+
+bool has_helpers() {
+  const Region& own = region();
+  return own.moves_tasks || (own.size > 1 && own.threads_here > 1 && program_has_tasks());
+}
+
+bool hand_out(Task* task) {
+  std::uint32_t own = this_thread().local;
+  if (own >= kQueues) return false;
+  has_created.store(true, std::memory_order_relaxed);
+  return push(queues[own], task, kRoom);
+}
+
+bool has_queued() {
+  std::uint32_t count = queues_used.load(std::memory_order_relaxed);
+  return std::any_of(queues, queues + count, [](const Queue& queue) {
+    return queue.count.load(std::memory_order_relaxed) != 0;
+  });
 }
 
 std::uint32_t queued_here() {
@@ -324,6 +350,7 @@ void run_body(Task* task) {
 void finish(Task* first) {
   while (first != nullptr) {
     Task* task = std::exchange(first, first->next);
+    if (task->late != nullptr && !late_task_ends(task)) continue;
     if (task->group != nullptr) tasks_of(*task->group).fetch_sub(1, std::memory_order_release);
     task->parent->children.fetch_sub(1, std::memory_order_release);
     drop(task);
@@ -342,7 +369,13 @@ void run_loan(const Task* first) {
   Group* around = std::exchange(me.group, &group);
   Frame frame{innermost, loan, depth() + 1};
   innermost = &frame;
-  for (const Task* theirs = first; theirs != nullptr; theirs = theirs->next) {
+  // A thread takes its newest task first: it begins with the oldest one of the loan, for which a
+  // later one may wait.
+  const Task* all[kMostOfALoan];
+  std::uint32_t count = 0;
+  for (const Task* theirs = first; theirs != nullptr; theirs = theirs->next) all[count++] = theirs;
+  while (count > 0) {
+    const Task* theirs = all[--count];
     Task* task = make_bare_task();
     task->is_bare = true;
     task->function = theirs->function;

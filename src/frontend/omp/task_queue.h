@@ -25,6 +25,13 @@ bool defer_task(const TaskCall& call);
 
 // Whether a module of the program calls functions that create tasks.
 bool program_has_tasks();
+// Whether one calls omp_fulfill_event: tasks may wait for what only later ones bring about.
+bool program_fulfils_events();
+// Whether other threads could run a task of the calling thread.
+bool has_helpers();
+// A task that was begun, of the calling thread's region, is one for any thread now. False: there is
+// no room.
+bool hand_out(struct Task* task);
 
 // Whether a thread of this node has created tasks since the last call, or one of another node
 // before a barrier at which that was announced. By the master, outside of regions.

@@ -148,11 +148,10 @@ void run_or_keep(const TaskCall& call, bool may_wait, Dependences dependences, v
     std::memcpy(handle, &made, sizeof made);
     if (call.data != nullptr) std::memcpy(call.data, &made, sizeof made);
   }
-  if (has_to_wait(dependences)) {
-    if (may_wait && this_thread().final_tasks == 0)
-      return add_waiting_task(call, std::move(dependences), event);
-    await_dependences(dependences);
-  }
+  bool waits = has_to_wait(dependences), may_be_kept = may_wait && this_thread().final_tasks == 0;
+  if (may_be_kept && (waits || is_to_be_kept()))
+    return add_waiting_task(call, std::move(dependences), event);
+  if (waits) await_dependences(dependences);
   Task* account = handle != nullptr ? begin_running_task() : nullptr;
   {
     Variables own(call.data, call.copy, call.bytes, call.alignment);

@@ -21,6 +21,7 @@
 #include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
+#include "platform/quiet_thread.h"
 #include "platform/wait.h"
 
 namespace terrane::frontend::threads {
@@ -158,6 +159,17 @@ void terrane_program_relax_atomics() {
 
 void terrane_program_look() {
   if (!is_before_start()) program().node().look();
+}
+
+void terrane_program_repeat(void (*function)(), std::uint32_t pause_us) {
+  Private ours;
+  auto repeat = [=] {
+    for (;;) {
+      terrane::frontend::next<"usleep">(::usleep)(pause_us);
+      function();
+    }
+  };
+  terrane::platform::start_without_signals(repeat).detach();
 }
 
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {

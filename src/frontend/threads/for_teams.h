@@ -50,6 +50,9 @@ std::uint64_t terrane_program_atomic(terrane_program_operation operation, void* 
 void terrane_program_relax_atomics();
 // Serves the other nodes, for a thread that computes.
 void terrane_program_look();
+// Calls the function again and again, so many microseconds apart, in a thread of this node that is
+// none of the program's.
+void terrane_program_repeat(void (*function)(), std::uint32_t pause_us);
 // Starts a detached thread on a node. An error number, or 0.
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
                            std::size_t stack_bytes);
