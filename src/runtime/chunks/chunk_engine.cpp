@@ -5,6 +5,7 @@
 
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
+#include "runtime/chunks/engine_reports.h"
 #include "runtime/chunks/subscriptions.h"
 #include "waiting/backoff.h"
 
@@ -46,7 +47,8 @@ ChunkEngine::ChunkEngine(const EngineConfig& config, BufferPool& pool,
       view_(config.view),
       leaves_(bootstrap.nodes()),
       parted_(bootstrap.nodes()),
-      closed_(bootstrap.guests() == 0) {
+      closed_(bootstrap.guests() == 0),
+      reports_(std::make_unique<EngineReports>(*this)) {
   for (std::uint32_t n = 0; n < bootstrap.nodes(); ++n) {
     NodeId node{n};
     bool near = bootstrap.hosts()[n] == bootstrap.hosts()[config.self.value];
@@ -250,7 +252,7 @@ void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
     now = platform::now_ns();
     if (now >= report_ns) {
       report_ns = machine::kNever;
-      report(waiter, deadline_ns);
+      reports_->report(waiter, deadline_ns);
       now = platform::now_ns();
     }
     waiter.sleeping.store(1, std::memory_order_seq_cst);

@@ -32,6 +32,8 @@ using protocol::chunks::Mode;
 using protocol::chunks::Wait;
 namespace machine = protocol::chunks;
 
+class EngineReports;
+
 // The system's number of the calling thread; one system call for each thread.
 inline int this_thread() {
   thread_local const int number = ::gettid();
@@ -112,22 +114,10 @@ class ChunkEngine final : private transport::Receiver {
   bool close(ScopeId scope);
 
   Facts facts(ChunkId chunk) const;
-  // A sentence about the nodes that have scopes of the chunk open. Asks the other nodes, at most
-  // until `deadline_ns`.
-  std::string holders(ChunkId chunk, std::uint64_t deadline_ns = machine::kNever);
-  // A sentence that says why no version can come to this node: it has open scopes on as many
-  // versions as its window permits. "": a version can come.
-  std::string why_no_version_fits(ChunkId chunk) const;
-  // `change` threads of this node more (or fewer) wait in the barrier that this chunk implements.
-  void waits_in_barrier(ChunkId chunk, int change);
-  // A sentence about the nodes without a thread that waits in that barrier; asks the other nodes.
-  std::string absent_from_barrier(ChunkId chunk);
-  // A sentence about the servers that do not answer; "": all answer.
-  std::string silent_servers(std::uint64_t deadline_ns = machine::kNever);
   // nullptr: no events are recorded.
   ChunkTrace* trace() const { return trace_.get(); }
-  // A sentence about the scope that has been open longest; "": none is open.
-  std::string oldest_scope() const;
+  // Sentences about waits.
+  EngineReports& reports() const { return *reports_; }
 
   // Leaves the job. A client gives back what it has and leaves; a server waits until all live nodes
   // want to leave. Ends the handler thread. Returns how the node leaves, for the launcher.
@@ -136,6 +126,7 @@ class ChunkEngine final : private transport::Receiver {
  private:
   friend class WorkCalls;
   friend class WorkFacts;
+  friend class EngineReports;
 
   // What a waiting thread waits for.
   enum class Wants : std::uint8_t {
@@ -190,8 +181,6 @@ class ChunkEngine final : private transport::Receiver {
   template <typename MakeEvent>
   Answer call(Waiter& waiter, std::uint64_t deadline_ns, MakeEvent make);
   void wait_for(Waiter& waiter, std::uint64_t deadline_ns);
-  void report(const Waiter& waiter, std::uint64_t deadline_ns);
-  std::string report_of(const Waiter& waiter, std::uint64_t deadline_ns);
   void finish(Waiter& waiter);
   template <typename MakeEvent>
   Answer call_for_scope(Waiter& waiter, ChunkId chunk, trace::ScopeOrigin origin,
@@ -205,21 +194,6 @@ class ChunkEngine final : private transport::Receiver {
   void received(NodeId from, transport::Bytes message) override;
   void lost(NodeId peer, std::string_view why) override;
   void handle_frame(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
-  void tell_holder(NodeId asker, const wire::ChunkFrame& frame);
-  void take_holder(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body);
-  enum class Question : std::uint8_t { kHolders, kHoldersAndNewest };
-  void inquire(Waiter& waiter, ChunkId chunk, Question question, std::uint64_t deadline_ns);
-  std::string holders(ChunkId chunk, Question question, std::uint64_t deadline_ns);
-  std::string who_created(const Waiter& waiter, std::uint64_t deadline_ns);
-  std::string missing_departures() const;
-  std::string describe(const Scope& scope) const;
-  std::string describe(NodeId node) const;
-  std::string describe(const std::vector<NodeId>& nodes) const;
-  NodeId server_of(std::string_view name) const;
-  std::string title(ChunkId chunk) const;
-  std::string hold_up(ChunkId chunk) const;
-  std::string newest(ChunkId chunk, bool& cause) const;
-  const Scope* oldest(ChunkId chunk) const;
 
   void poll_all();
   waiting::HandlerTurn turn();
@@ -260,20 +234,17 @@ class ChunkEngine final : private transport::Receiver {
   std::vector<std::uint32_t> free_waiters_;
   std::unordered_map<std::uint64_t, Scope> scopes_;
   std::uint64_t last_scope_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> in_barrier_;  // threads here, by the chunk
   std::unordered_map<std::uint64_t, Notice> notices_;
   std::vector<bool> leaves_, parted_;  // by node: it wants to leave; it has left or been lost
   std::vector<bool> dead_;             // by node: it died (else it left)
   bool asked_to_close_ = false;        // the launcher was asked to admit no more guests
   bool closed_ = false;                // it admits no more
   Waiter* leaving_ = nullptr;
-  Waiter* asking_ = nullptr;  // the thread that asks other nodes a question
-  std::uint32_t questions_ = 0;
   NodeId lost_;  // the first peer that was lost, when, and the error message
   std::uint64_t lost_at_ns_ = 0;
   std::string loss_;
 
-  std::mutex inquiry_;  // held during a question to other nodes
+  const std::unique_ptr<EngineReports> reports_;
   std::atomic<bool> leaving_in_order_{false};
   std::atomic<bool> stopping_{false};
   std::uint64_t swept_ns_ = 0;  // of the handler thread

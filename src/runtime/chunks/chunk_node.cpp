@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "membership/membership.h"
 #include "platform/wait.h"
+#include "runtime/chunks/engine_reports.h"
 #include "runtime/chunks/names.h"
 #include "runtime/chunks/window.h"
 #include "runtime/wiring.h"
@@ -140,7 +141,7 @@ base::Result<View> ChunkNode::first_view(const Topology& topology) {
 ChunkNode::~ChunkNode() = default;
 
 Outcome ChunkNode::leave() {
-  if (std::string scope = engine_->oldest_scope(); !scope.empty())
+  if (std::string scope = engine_->reports().oldest_scope(); !scope.empty())
     return {Status::kState, fmt::format("a scope is open still: {}; release it first", scope)};
   for (ChunkId chunk : subscriptions_->chunks()) unsubscribe(chunk);
   bootstrap_->leaving(engine_->leave());
@@ -183,9 +184,9 @@ Outcome ChunkNode::opened(const char* what, const ChunkEngine::Answer& answer, C
     case machine::Status::kBusy:
       return say(Status::kBusy, " cannot be had at once: a scope is open");
     case machine::Status::kTimedOut:
-      return say(Status::kTimedOut,
-                 fmt::format(" did not come within {:.3f} s: {}",
-                             static_cast<double>(timeout_ns) * 1e-9, engine_->holders(chunk)));
+      return say(Status::kTimedOut, fmt::format(" did not come within {:.3f} s: {}",
+                                                static_cast<double>(timeout_ns) * 1e-9,
+                                                engine_->reports().holders(chunk)));
     case machine::Status::kNoMemory:
       return say(Status::kNoMemory,
                  fmt::format(" needs {} bytes, which the budget for copies ({} MiB) has not while "
@@ -263,7 +264,7 @@ Outcome ChunkNode::hint(ChunkId chunk, machine::Coherence coherence, std::int64_
             fmt::format("chunk '{}' did not go over to {} within {:.3f} s, and will do so once it "
                         "can: {}",
                         facts.name, name_of(coherence), static_cast<double>(timeout_ns) * 1e-9,
-                        engine_->holders(chunk))};
+                        engine_->reports().holders(chunk))};
   if (answer.status == machine::Status::kNoMemory)
     return {Status::kNoMemory,
             fmt::format("chunk '{}' of {} bytes as {} does not fit its server's memory for chunks; "
@@ -357,7 +358,7 @@ Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope
                               deadline(timeout_ns), reports);
   bool none =
       answer.status == machine::Status::kBusy || answer.status == machine::Status::kTimedOut;
-  std::string full = none ? engine_->why_no_version_fits(chunk) : "";
+  std::string full = none ? engine_->reports().why_no_version_fits(chunk) : "";
   if (!full.empty()) full = ": " + full;
   if (answer.status == machine::Status::kBusy)
     return {Status::kBusy, fmt::format("{}: no version has come{}", title(chunk), full)};

@@ -66,10 +66,6 @@ class ChunkNode {
   ChunkTrace* trace() const { return engine_->trace(); }
   // The length of a wait that is reported; 0: none is.
   std::uint64_t patience_ms() const { return settings_.patience_ms; }
-  // See ChunkEngine.
-  void waits_in_barrier(ChunkId chunk, int change) { engine_->waits_in_barrier(chunk, change); }
-  std::string absent_from_barrier(ChunkId chunk) { return engine_->absent_from_barrier(chunk); }
-  std::string silent_servers() { return engine_->silent_servers(); }
   // An empty name in the result: there is no such chunk.
   ChunkEngine::Facts facts(ChunkId chunk) const;
   Outcome check_name(std::string_view name) const;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "platform/wait.h"
-#include "runtime/chunks/chunk_engine.h"
+#include "runtime/chunks/engine_reports.h"
 #include "runtime/wiring.h"
 #include "waiting/constants.h"
 
@@ -28,9 +28,9 @@ void ChunkEngine::handle_frame(NodeId from, const wire::ChunkFrame& frame, trans
       parted_[from.value] = true;
       return look_who_leaves();
     case wire::FrameKind::kWhoHolds:
-      return tell_holder(from, frame);
+      return reports_->tell_holder(from, frame);
     case wire::FrameKind::kHolder:
-      return take_holder(from, frame, body);
+      return reports_->take_holder(from, frame, body);
     default:
       return fail_malformed(from);
   }

@@ -1,11 +1,11 @@
-// Why a call waits: which node holds a chunk, and the reports of long waits.
+#include "runtime/chunks/engine_reports.h"
+
 #include <algorithm>
 #include <set>
 #include <span>
 
 #include "base/log.h"
 #include "platform/wait.h"
-#include "runtime/chunks/chunk_engine.h"
 #include "runtime/chunks/engine_work.h"
 #include "runtime/chunks/names.h"
 
@@ -42,76 +42,80 @@ std::string do_not_answer(const std::string& nodes, std::size_t count) {
 
 // ---- Descriptions
 
-std::string ChunkEngine::describe(NodeId node) const {
-  return fmt::format("node {} on {}", node.value, bootstrap_.host_name(node));
+std::string EngineReports::describe(NodeId node) const {
+  return fmt::format("node {} on {}", node.value, engine_.bootstrap_.host_name(node));
 }
 
-std::string ChunkEngine::describe(const std::vector<NodeId>& nodes) const {
+std::string EngineReports::describe(const std::vector<NodeId>& nodes) const {
   return list(nodes, [this](NodeId node) { return describe(node); });
 }
 
-std::string ChunkEngine::describe(const Scope& scope) const {
-  scale_.mark();
-  double seconds = static_cast<double>(scale_.duration_ns(platform::ticks() - scope.since)) * 1e-9;
+std::string EngineReports::describe(const ChunkEngine::Scope& scope) const {
+  engine_.scale_.mark();
+  double seconds =
+      static_cast<double>(engine_.scale_.duration_ns(platform::ticks() - scope.since)) * 1e-9;
   return fmt::format("node {} on {} has held a {} scope for {:.1f} s (thread {})",
-                     config_.self.value, bootstrap_.host(), name_of(scope.mode), seconds,
-                     scope.thread);
+                     engine_.config_.self.value, engine_.bootstrap_.host(), name_of(scope.mode),
+                     seconds, scope.thread);
 }
 
-std::string ChunkEngine::title(ChunkId chunk) const { return title_of(facts(chunk).name); }
+std::string EngineReports::title(ChunkId chunk) const {
+  return title_of(engine_.facts(chunk).name);
+}
 
-NodeId ChunkEngine::server_of(std::string_view name) const {
-  std::lock_guard hold(mutex_);
-  return view_.slots[machine::slot_of(name, view_)].home;
+NodeId EngineReports::server_of(std::string_view name) const {
+  std::lock_guard hold(engine_.mutex_);
+  return engine_.view_.slots[machine::slot_of(name, engine_.view_)].home;
 }
 
 // ---- The holders of a chunk
 
-const ChunkEngine::Scope* ChunkEngine::oldest(ChunkId chunk) const {
-  const Scope* found = nullptr;
-  for (const auto& [id, scope] : scopes_)
+const ChunkEngine::Scope* EngineReports::oldest(ChunkId chunk) const {
+  const ChunkEngine::Scope* found = nullptr;
+  for (const auto& [id, scope] : engine_.scopes_)
     if ((scope.chunk == chunk || chunk == machine::kNoChunk) &&
         (found == nullptr || scope.since < found->since))
       found = &scope;
   return found;
 }
 
-std::string ChunkEngine::oldest_scope() const {
-  std::lock_guard hold(mutex_);
-  const Scope* scope = oldest(machine::kNoChunk);
+std::string EngineReports::oldest_scope() const {
+  std::lock_guard hold(engine_.mutex_);
+  const ChunkEngine::Scope* scope = oldest(machine::kNoChunk);
   if (scope == nullptr) return "";
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(scope->chunk);
+  const machine::ChunkCache::Copy* copy = engine_.machine_.cache().copy(scope->chunk);
   return fmt::format("{} of {}", describe(*scope), title_of(copy ? copy->name : ""));
 }
 
 // A scope that is open here, or versions that were not taken; "" if there is neither.
-std::string ChunkEngine::hold_up(ChunkId chunk) const {
-  if (const Scope* scope = oldest(chunk)) return describe(*scope);
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+std::string EngineReports::hold_up(ChunkId chunk) const {
+  if (const ChunkEngine::Scope* scope = oldest(chunk)) return describe(*scope);
+  const machine::ChunkCache::Copy* copy = engine_.machine_.cache().copy(chunk);
   if (copy == nullptr || !copy->subscribed) return "";
   auto waiting = std::count_if(copy->held.begin(), copy->held.end(),
                                [](const auto& held) { return held.fresh; });
   if (waiting == 0) return "";
   return fmt::format("node {} on {} has subscribed, and not taken the last {} versions",
-                     config_.self.value, bootstrap_.host(), waiting);
+                     engine_.config_.self.value, engine_.bootstrap_.host(), waiting);
 }
 
 // The newest version, as the chunk's server knows it; "" at other nodes. `cause`: it explains why
 // no newer version comes.
-std::string ChunkEngine::newest(ChunkId chunk, bool& cause) const {
-  if (machine_.work_home().stream(chunk) != nullptr) return WorkFacts(*this).state(chunk, cause);
-  const machine::ChunkHome::Entry* entry = machine_.home().entry(chunk);
-  if (entry == nullptr || entry->works() || machine_.home().rebuilding(chunk)) return "";
+std::string EngineReports::newest(ChunkId chunk, bool& cause) const {
+  if (engine_.machine_.work_home().stream(chunk) != nullptr)
+    return WorkFacts(engine_).state(chunk, cause);
+  const machine::ChunkHome::Entry* entry = engine_.machine_.home().entry(chunk);
+  if (entry == nullptr || entry->works() || engine_.machine_.home().rebuilding(chunk)) return "";
   if (entry->version == 0) return "no node has published a version";
   if (entry->writer == kNoNode) return fmt::format("the newest version is {}", entry->version);
   std::string words =
       fmt::format("the newest version is {}, by {}", entry->version, describe(entry->writer));
-  cause = !view_.has(entry->writer);
-  if (cause) words += fmt::format(", which has {}", WorkFacts(*this).fate(entry->writer));
+  cause = !engine_.view_.has(entry->writer);
+  if (cause) words += fmt::format(", which has {}", WorkFacts(engine_).fate(entry->writer));
   return words;
 }
 
-void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
+void EngineReports::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
   ChunkId chunk{frame.offset};
   std::string words;
   bool cause = false;
@@ -120,52 +124,52 @@ void ChunkEngine::tell_holder(NodeId asker, const wire::ChunkFrame& frame) {
   wire::ChunkFrame answer{.kind = wire::FrameKind::kHolder};
   answer.buffer = frame.buffer;
   answer.bytes = in_barrier_.contains(chunk.value) ? 1 : cause ? 2 : 0;
-  send(asker, answer, std::as_bytes(std::span(words)));
+  engine_.send(asker, answer, std::as_bytes(std::span(words)));
 }
 
-void ChunkEngine::take_holder(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body) {
+void EngineReports::take_holder(NodeId from, const wire::ChunkFrame& frame, transport::Bytes body) {
   if (asking_ == nullptr || asking_->asked != frame.buffer) return;
   if (std::erase(asking_->missing, from) == 0) return;
   if (!body.empty())
     asking_->words.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
   if (frame.bytes == 1) asking_->in_barrier.push_back(from);
   if (frame.bytes == 2) asking_->cause = asking_->words.back();
-  if (asking_->missing.empty()) finish(*asking_);
+  if (asking_->missing.empty()) engine_.finish(*asking_);
 }
 
 // Asks all nodes about a chunk; those that have not answered in time stay in `missing`.
-void ChunkEngine::inquire(Waiter& waiter, ChunkId chunk, Question question,
-                          std::uint64_t deadline_ns) {
+void EngineReports::inquire(ChunkEngine::Waiter& waiter, ChunkId chunk, Question question,
+                            std::uint64_t deadline_ns) {
   std::lock_guard one(inquiry_);
   {
-    std::lock_guard hold(mutex_);
+    std::lock_guard hold(engine_.mutex_);
     bool wants_newest = question == Question::kHoldersAndNewest;
     bool cause = false;
     std::string known = wants_newest ? newest(chunk, cause) : "";
     if (cause) waiter.cause = known;
     for (std::string own : {known, hold_up(chunk)})
       if (!own.empty()) waiter.words.push_back(std::move(own));
-    if (in_barrier_.contains(chunk.value)) waiter.in_barrier.push_back(config_.self);
+    if (in_barrier_.contains(chunk.value)) waiter.in_barrier.push_back(engine_.config_.self);
     waiter.asked = ++questions_;
     wire::ChunkFrame frame{.kind = wire::FrameKind::kWhoHolds};
     frame.buffer = waiter.asked;
     frame.offset = chunk.value;
     frame.bytes = static_cast<std::uint64_t>(question);
-    for (NodeId node : view_.members) {
-      if (node == config_.self) continue;
+    for (NodeId node : engine_.view_.members) {
+      if (node == engine_.config_.self) continue;
       waiter.missing.push_back(node);
-      send(node, frame, {});
+      engine_.send(node, frame, {});
     }
     asking_ = &waiter;
     if (waiter.missing.empty()) waiter.done.store(1);
   }
-  wait_for(waiter, std::min(platform::now_ns() + kAnswerNs, deadline_ns));
-  std::lock_guard hold(mutex_);
+  engine_.wait_for(waiter, std::min(platform::now_ns() + kAnswerNs, deadline_ns));
+  std::lock_guard hold(engine_.mutex_);
   asking_ = nullptr;
 }
 
-std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t deadline_ns) {
-  Waiter waiter;
+std::string EngineReports::holders(ChunkId chunk, Question question, std::uint64_t deadline_ns) {
+  ChunkEngine::Waiter waiter;
   inquire(waiter, chunk, question, deadline_ns);
   if (!waiter.cause.empty()) return waiter.cause;  // the nodes with open scopes do not matter
   std::string all;
@@ -175,14 +179,10 @@ std::string ChunkEngine::holders(ChunkId chunk, Question question, std::uint64_t
   return all.empty() ? "no node holds a scope of it now" : all;
 }
 
-std::string ChunkEngine::holders(ChunkId chunk, std::uint64_t deadline_ns) {
-  return holders(chunk, Question::kHolders, deadline_ns);
-}
-
 // Versions of a subscription are kept while scopes of them are open.
-std::string ChunkEngine::why_no_version_fits(ChunkId chunk) const {
-  std::lock_guard hold(mutex_);
-  const machine::ChunkCache::Copy* copy = machine_.cache().copy(chunk);
+std::string EngineReports::why_no_version_fits(ChunkId chunk) const {
+  std::lock_guard hold(engine_.mutex_);
+  const machine::ChunkCache::Copy* copy = engine_.machine_.cache().copy(chunk);
   if (copy == nullptr || !copy->subscribed || copy->at_home > 0) return "";
   std::set<std::uint64_t> versions;
   for (const auto& held : copy->held) {
@@ -199,20 +199,20 @@ std::string ChunkEngine::why_no_version_fits(ChunkId chunk) const {
 
 // ---- Barriers
 
-void ChunkEngine::waits_in_barrier(ChunkId chunk, int change) {
-  std::lock_guard hold(mutex_);
+void EngineReports::waits_in_barrier(ChunkId chunk, int change) {
+  std::lock_guard hold(engine_.mutex_);
   std::uint32_t& threads = in_barrier_[chunk.value];
   threads += static_cast<std::uint32_t>(change);
   if (threads == 0) in_barrier_.erase(chunk.value);
 }
 
-std::string ChunkEngine::absent_from_barrier(ChunkId chunk) {
-  Waiter waiter;
+std::string EngineReports::absent_from_barrier(ChunkId chunk) {
+  ChunkEngine::Waiter waiter;
   inquire(waiter, chunk, Question::kHolders, machine::kNever);
   std::vector<NodeId> absent;
   {
-    std::lock_guard hold(mutex_);
-    absent = view_.members;
+    std::lock_guard hold(engine_.mutex_);
+    absent = engine_.view_.members;
   }
   for (const auto* known : {&waiter.in_barrier, &waiter.missing})
     for (NodeId node : *known) std::erase(absent, node);
@@ -226,9 +226,10 @@ std::string ChunkEngine::absent_from_barrier(ChunkId chunk) {
 // ---- Long waits
 
 // The server answers at once if no node has created the chunk.
-std::string ChunkEngine::who_created(const Waiter& waiter, std::uint64_t deadline_ns) {
+std::string EngineReports::who_created(const ChunkEngine::Waiter& waiter,
+                                       std::uint64_t deadline_ns) {
   std::uint64_t until = std::min(platform::now_ns() + kAnswerNs, deadline_ns);
-  switch (find(waiter.name, false, until).status) {
+  switch (engine_.find(waiter.name, false, until).status) {
     case machine::Status::kUnknown:
       return "no node has created it";
     case machine::Status::kTimedOut:
@@ -238,69 +239,69 @@ std::string ChunkEngine::who_created(const Waiter& waiter, std::uint64_t deadlin
   }
 }
 
-std::string ChunkEngine::silent_servers(std::uint64_t deadline_ns) {
-  Waiter waiter;
+std::string EngineReports::silent_servers(std::uint64_t deadline_ns) {
+  ChunkEngine::Waiter waiter;
   inquire(waiter, machine::kNoChunk, Question::kHolders, deadline_ns);
-  std::lock_guard hold(mutex_);
-  std::erase_if(waiter.missing, [this](NodeId node) { return !serves(node); });
+  std::lock_guard hold(engine_.mutex_);
+  std::erase_if(waiter.missing, [this](NodeId node) { return !engine_.serves(node); });
   return waiter.missing.empty() ? ""
                                 : do_not_answer(describe(waiter.missing), waiter.missing.size());
 }
 
-std::string ChunkEngine::missing_departures() const {
-  std::lock_guard hold(mutex_);
+std::string EngineReports::missing_departures() const {
+  std::lock_guard hold(engine_.mutex_);
   std::vector<NodeId> missing;
-  for (NodeId node : view_.members)
-    if (node != config_.self && !leaves_[node.value]) missing.push_back(node);
+  for (NodeId node : engine_.view_.members)
+    if (node != engine_.config_.self && !engine_.leaves_[node.value]) missing.push_back(node);
   return missing.empty() ? "guests may still join the job"
                          : fmt::format("{} {} not called it", describe(missing),
                                        missing.size() == 1 ? "has" : "have");
 }
 
-std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_ns) {
-  double seconds = static_cast<double>(config_.patience_ms) / 1000;
+std::string EngineReports::report_of(const ChunkEngine::Waiter& waiter, std::uint64_t deadline_ns) {
+  double seconds = static_cast<double>(engine_.config_.patience_ms) / 1000;
   switch (waiter.wants) {
-    case Wants::kAnswers:
+    case ChunkEngine::Wants::kAnswers:
       return "";
-    case Wants::kCreation:
+    case ChunkEngine::Wants::kCreation:
       return fmt::format(
           "{} has been waited for {:g} s, to create it: its server, {}, has not "
           "answered",
           title_of(waiter.name), seconds, describe(server_of(waiter.name)));
-    case Wants::kName:
+    case ChunkEngine::Wants::kName:
       return fmt::format("{} has been waited for {:g} s: {}", title_of(waiter.name), seconds,
                          who_created(waiter, deadline_ns));
-    case Wants::kPlace:
+    case ChunkEngine::Wants::kPlace:
       return fmt::format("{} has been waited for {:g} s: it has no home, as no node has subscribed",
                          title_of(waiter.name), seconds);
-    case Wants::kScope:
+    case ChunkEngine::Wants::kScope:
       return fmt::format("a {} scope of {} has been waited for {:g} s: {}", name_of(waiter.mode),
                          title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
-    case Wants::kVersion: {
+    case ChunkEngine::Wants::kVersion: {
       std::string why = why_no_version_fits(waiter.chunk);
       if (why.empty()) why = holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns);
       return fmt::format("a version of {} has been waited for {:g} s: {}", title(waiter.chunk),
                          seconds, why);
     }
-    case Wants::kCoherence:
+    case ChunkEngine::Wants::kCoherence:
       return fmt::format("{} has been waited for {:g} s, to change its coherence: {}",
                          title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
-    case Wants::kWorkRoom:
+    case ChunkEngine::Wants::kWorkRoom:
       return fmt::format("room in work stream '{}' has been waited for {:g} s: {}",
-                         facts(waiter.chunk).name, seconds,
+                         engine_.facts(waiter.chunk).name, seconds,
                          holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns));
-    case Wants::kWorkVersion:
+    case ChunkEngine::Wants::kWorkVersion:
       return fmt::format("a version of work stream '{}' has been waited for {:g} s: {}",
-                         facts(waiter.chunk).name, seconds,
+                         engine_.facts(waiter.chunk).name, seconds,
                          holders(waiter.chunk, Question::kHoldersAndNewest, deadline_ns));
-    case Wants::kServers: {
+    case ChunkEngine::Wants::kServers: {
       std::string silent = silent_servers(deadline_ns);
       return fmt::format(
           "has waited {:g} s in terrane_chunks_finalize for servers to take what "
           "this node has: {}",
           seconds, silent.empty() ? "all of them answer" : silent);
     }
-    case Wants::kDeparture:
+    case ChunkEngine::Wants::kDeparture:
       return fmt::format(
           "has waited {:g} s in terrane_chunks_finalize, where this server serves "
           "on: {}",
@@ -309,8 +310,7 @@ std::string ChunkEngine::report_of(const Waiter& waiter, std::uint64_t deadline_
   return "";
 }
 
-// Prints nothing if the wait has ended meanwhile.
-void ChunkEngine::report(const Waiter& waiter, std::uint64_t deadline_ns) {
+void EngineReports::report(const ChunkEngine::Waiter& waiter, std::uint64_t deadline_ns) {
   std::string sentence = report_of(waiter, deadline_ns);
   if (waiter.done.load() == 0) base::log("{}", sentence);
 }

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "platform/ticks.h"
+#include "runtime/chunks/engine_reports.h"
 
 namespace terrane::runtime::chunks {
 
@@ -96,8 +97,9 @@ void WorkFacts::tell_returned(const machine::WorkReturned& returned) const {
   if (returned.tags.size() > 8) tags += fmt::format(" and {} more", returned.tags.size() - 8);
   base::log(
       "work stream '{}': {} has {} with {} version{} that it had taken or was sent (tag{} {}); {}",
-      returned.name, engine_.describe(returned.from), fate(returned.from), returned.tags.size(),
-      returned.tags.size() == 1 ? "" : "s", returned.tags.size() == 1 ? "" : "s", tags,
+      returned.name, engine_.reports().describe(returned.from), fate(returned.from),
+      returned.tags.size(), returned.tags.size() == 1 ? "" : "s",
+      returned.tags.size() == 1 ? "" : "s", tags,
       returned.others ? "another subscriber gets what it had"
                       : "no other node subscribes: they wait for one");
 }
@@ -114,7 +116,7 @@ std::string WorkFacts::state(ChunkId chunk, bool& cause) const {
     words = "no node has published a version";
   } else {
     words = fmt::format("the newest version is {}, by {}", stream->last,
-                        engine_.describe(stream->writer));
+                        engine_.reports().describe(stream->writer));
     if (!engine_.view_.has(stream->writer)) {
       words += fmt::format(", which has {}", fate(stream->writer));
       cause = stream->queued.empty();
@@ -122,10 +124,11 @@ std::string WorkFacts::state(ChunkId chunk, bool& cause) const {
   }
   if (!stream->given.empty())
     words += fmt::format("; {} versions are with subscribers, first with {}", stream->given.size(),
-                         engine_.describe(stream->given.begin()->second.given_to));
+                         engine_.reports().describe(stream->given.begin()->second.given_to));
   if (!stream->queued.empty()) words += fmt::format("; {} wait", stream->queued.size());
   if (stream->died != kNoNode) {
-    words += fmt::format("; the last subscriber, {}, has died", engine_.describe(stream->died));
+    words += fmt::format("; the last subscriber, {}, has died",
+                         engine_.reports().describe(stream->died));
     cause = true;
   } else if (stream->subscribers.empty()) {
     words += "; no node subscribes";

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "platform/wait.h"
+#include "runtime/chunks/engine_reports.h"
 #include "runtime/chunks/names.h"
 #include "runtime/chunks/subscriptions.h"
 
@@ -51,9 +52,9 @@ class Meetings::Note {
 class Meetings::Arrived {
  public:
   Arrived(ChunkNode& node, ChunkId barrier) : node_(node), barrier_(barrier) {
-    node_.waits_in_barrier(barrier_, 1);
+    node_.engine().reports().waits_in_barrier(barrier_, 1);
   }
-  ~Arrived() { node_.waits_in_barrier(barrier_, -1); }
+  ~Arrived() { node_.engine().reports().waits_in_barrier(barrier_, -1); }
   Arrived(const Arrived&) = delete;
 
  private:
@@ -160,7 +161,8 @@ std::string Meetings::progress(const Goal& goal, std::uint64_t seen) {
 
 void Meetings::report(const Count& count, const Goal& goal, std::uint64_t seen) {
   bool is_barrier = goal.parties != 0;
-  std::string rest = is_barrier ? node_.absent_from_barrier(count.chunk) : node_.silent_servers();
+  std::string rest = is_barrier ? node_.engine().reports().absent_from_barrier(count.chunk)
+                                : node_.engine().reports().silent_servers();
   base::log("{} has been waited {} {:g} s: {}{}{}", goal.title, is_barrier ? "in for" : "for",
             static_cast<double>(node_.patience_ms()) / 1000, progress(goal, seen),
             rest.empty() ? "" : "; ", rest);
