@@ -35,7 +35,8 @@ def of_node(parameters):
 def kinds_of(parameters, for_kernel):
     """The arguments as interpose/made_calls.h has them: what the kernel reads and writes, and whose node is asked."""
     of, kinds = of_node(parameters), []
-    for (part, name), (_, follows) in zip(parameters, [*parameters[1:], ("", "")]):
+    for (part, name), (next_part, follows) in zip(parameters, [*parameters[1:], ("", "")]):
+        is_bytes = next_part in ("size_t bytes", "socklen_t size")
         kind = name
         if name == of:
             kind = f"Of{{{name}}}"
@@ -43,10 +44,10 @@ def kinds_of(parameters, for_kernel):
             pass
         elif follows == "room":
             kind = f"Filled{{{name}, room}}"
+        elif part.startswith("const") and is_bytes:
+            kind = f"Bytes{{{name}, {follows}}}"
         elif part.startswith("const char*"):
             kind = f"Path{{{name}}}"
-        elif part.startswith("const") and follows in ("bytes", "size"):
-            kind = f"Bytes{{{name}, {follows}}}"
         elif part.startswith("const"):
             kind = f"Two{{{name}}}" if part.endswith("[2]") else f"From{{{name}}}"
         elif not re.match(r"(char|void|FILE|DIR)\b", part):

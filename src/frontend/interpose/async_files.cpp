@@ -14,10 +14,7 @@
 #include "frontend/interpose/notices.h"
 #include "frontend/interpose/shared_range.h"
 
-using terrane::frontend::next;
-using terrane::frontend::Notices;
-using terrane::frontend::notify;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 

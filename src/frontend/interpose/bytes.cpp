@@ -12,20 +12,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::deliver;
-using terrane::frontend::InBytes;
-using terrane::frontend::InOut;
-using terrane::frontend::InShared;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutBytes;
-using terrane::frontend::OutShared;
-using terrane::frontend::receive;
-using terrane::frontend::refuses_elsewhere;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 

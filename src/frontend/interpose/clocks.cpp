@@ -14,12 +14,7 @@
 #include "frontend/interpose/process_signals.h"
 #include "frontend/interpose/process_use.h"
 
-using terrane::frontend::In;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::ProcessSignals;
-using terrane::frontend::ProcessUse;
-using terrane::frontend::Used;
+using namespace terrane::frontend;
 
 namespace {
 

@@ -9,13 +9,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::adopt;
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutBytes;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 

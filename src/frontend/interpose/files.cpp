@@ -15,16 +15,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
-using terrane::frontend::adopt;
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::ForCaller;
-using terrane::frontend::ForNode;
-using terrane::frontend::InPath;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::receive;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -100,8 +91,7 @@ int creat(const char* path, mode_t mode) {
 // The number that dirfd gives says its node.
 DIR* opendir(const char* path) {
   ForNode memory;
-  if (terrane::frontend::Elsewhere::get() == nullptr)
-    return next<"opendir">(::opendir)(InPath(path).get());
+  if (Elsewhere::get() == nullptr) return next<"opendir">(::opendir)(InPath(path).get());
   int fd = open(path, O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return nullptr;
   DIR* opened = next<"fdopendir">(::fdopendir)(fd);

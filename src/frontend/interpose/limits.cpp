@@ -15,11 +15,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::InBytes;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutBytes;
+using namespace terrane::frontend;
 
 namespace {
 

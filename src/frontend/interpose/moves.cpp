@@ -11,15 +11,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
-using terrane::frontend::Bounce;
-using terrane::frontend::ForKernel;
-using terrane::frontend::Gathered;
-using terrane::frontend::In;
-using terrane::frontend::InOut;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::refuses_elsewhere;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -134,7 +126,7 @@ ssize_t process_vm_readv(pid_t process, const iovec* local, unsigned long local_
     return call(process, local, local_count, remote, remote_count, flags);
   if (process == getpid()) return copy_within(local, local_count, remote, remote_count);
   Gathered all(local, static_cast<int>(local_count));
-  terrane::frontend::InBytes own_remote(remote, remote_count * sizeof *remote);
+  InBytes own_remote(remote, remote_count * sizeof *remote);
   if (!all.ok()) return -1;
   ssize_t got = call(process, all.list(), 1, static_cast<const iovec*>(own_remote.get()),
                      remote_count, flags);
@@ -150,7 +142,7 @@ ssize_t process_vm_writev(pid_t process, const iovec* local, unsigned long local
     return call(process, local, local_count, remote, remote_count, flags);
   if (process == getpid()) return copy_within(remote, remote_count, local, local_count);
   Gathered all(local, static_cast<int>(local_count));
-  terrane::frontend::InBytes own_remote(remote, remote_count * sizeof *remote);
+  InBytes own_remote(remote, remote_count * sizeof *remote);
   if (!all.ok() || !all.collect()) return -1;
   return call(process, all.list(), 1, static_cast<const iovec*>(own_remote.get()), remote_count,
               flags);

@@ -14,14 +14,7 @@
 #include "frontend/interpose/for_caller.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::adopt;
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::Elsewhere;
-using terrane::frontend::ForCaller;
-using terrane::frontend::InPath;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 

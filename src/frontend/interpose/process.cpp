@@ -11,14 +11,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/process_use.h"
 
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::ForKernel;
-using terrane::frontend::In;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::ProcessUse;
-using terrane::frontend::Used;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -27,7 +20,7 @@ struct Pair {
 };
 
 void adopt_pair(int ends[2]) {
-  for (int i = 0; i < 2; ++i) ends[i] = terrane::frontend::adopt(ends[i]);
+  for (int i = 0; i < 2; ++i) ends[i] = adopt(ends[i]);
 }
 
 }  // namespace

@@ -22,11 +22,7 @@
 #include "frontend/interpose/next.h"
 #include "runtime/program/own_stack.h"
 
-using terrane::frontend::Elsewhere;
-using terrane::frontend::Executing;
-using terrane::frontend::InPath;
-using terrane::frontend::next;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 using terrane::runtime::on_own_stack;
 
 namespace {
@@ -132,7 +128,7 @@ class Actions {
   const posix_spawn_file_actions_t* get() const { return use_; }
 
  private:
-  terrane::frontend::In<posix_spawn_file_actions_t> plain_;
+  In<posix_spawn_file_actions_t> plain_;
   const posix_spawn_file_actions_t* use_;
   posix_spawn_file_actions_t copy_;
   bool is_copy_ = false;
@@ -145,7 +141,7 @@ std::vector<char*> list_of(const char* first, va_list& more) {
   return all;
 }
 
-using Attributes = terrane::frontend::In<posix_spawnattr_t>;
+using Attributes = In<posix_spawnattr_t>;
 
 // call(child) is one of the posix_spawn family. The C library blocks all signals in it, and its
 // child has no handlers of faults: neither may reach shared memory, also not a stack there. So all
@@ -174,8 +170,8 @@ int system(const char* command) {
 }
 
 FILE* popen(const char* command, const char* mode) {
-  terrane::frontend::ForNode memory;
-  return terrane::frontend::adopt(on_own_stack([=] {
+  ForNode memory;
+  return adopt(on_own_stack([=] {
     InCommand own(command);
     std::string own_mode = mode;
     return with_environment([&] { return next<"popen">(::popen)(own.get(), own_mode.c_str()); });

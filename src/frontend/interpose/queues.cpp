@@ -14,20 +14,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::call_on;
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::Elsewhere;
-using terrane::frontend::In;
-using terrane::frontend::InBytes;
-using terrane::frontend::InOut;
-using terrane::frontend::InPath;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::OutBytes;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -163,28 +150,7 @@ mqd_t mq_open(const char* name, int flags, ...) noexcept {
   mq_attr* shape = creates ? va_arg(more, mq_attr*) : nullptr;
   va_end(more);
   InOut<mq_attr> own(shape);
-  return terrane::frontend::adopt(
-      next<"mq_open">(::mq_open)(InPath(name).get(), flags, mode, own.get()));
-}
-
-int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
-  if (is_elsewhere(queue))
-    return cancellable(
-        [&] { return call_elsewhere(queue, ::mq_send, queue, from, bytes, priority); });
-  InBytes own(from, bytes);
-  return cancellable_next<"mq_send">(::mq_send)(queue, static_cast<const char*>(own.get()), bytes,
-                                                priority);
-}
-
-int mq_timedsend(mqd_t queue, const char* from, size_t bytes, unsigned priority,
-                 const timespec* until) {
-  if (is_elsewhere(queue))
-    return cancellable(
-        [&] { return call_elsewhere(queue, ::mq_timedsend, queue, from, bytes, priority, until); });
-  InBytes own(from, bytes);
-  In<timespec> own_until(until);
-  auto call = cancellable_next<"mq_timedsend">(::mq_timedsend);
-  return call(queue, static_cast<const char*>(own.get()), bytes, priority, own_until.get());
+  return adopt(next<"mq_open">(::mq_open)(InPath(name).get(), flags, mode, own.get()));
 }
 
 ssize_t mq_timedreceive(mqd_t queue, char* to, size_t bytes, unsigned* priority,
@@ -210,8 +176,8 @@ ssize_t mq_receive(mqd_t queue, char* to, size_t bytes, unsigned* priority) {
 }
 
 int mq_notify(mqd_t queue, const sigevent* event) noexcept {
-  if (is_elsewhere(queue)) return terrane::frontend::Elsewhere::get()->refuse("mq_notify", queue);
-  if (terrane::frontend::refuses_thread("mq_notify", event)) return -1;
+  if (is_elsewhere(queue)) return Elsewhere::get()->refuse("mq_notify", queue);
+  if (refuses_thread("mq_notify", event)) return -1;
   return next<"mq_notify">(::mq_notify)(queue, In<sigevent>(event).get());
 }
 

@@ -9,12 +9,7 @@
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::In;
-using terrane::frontend::InBytes;
-using terrane::frontend::InPath;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::OutBytes;
+using namespace terrane::frontend;
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -24,7 +19,7 @@ extern "C" {
 #ifndef __SANITIZE_THREAD__
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                    void* argument) noexcept {
-  return terrane::frontend::create_thread(thread, attributes, function, argument);
+  return create_thread(thread, attributes, function, argument);
 }
 #endif
 

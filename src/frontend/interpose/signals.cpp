@@ -19,14 +19,7 @@
 #include "platform/wake_signal.h"
 
 namespace platform = terrane::platform;
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::ForKernel;
-using terrane::frontend::In;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::ProcessSignals;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -156,7 +149,7 @@ int sigwait(const sigset_t* set, int* signal_number) {
 int signalfd(int fd, const sigset_t* set, int flags) noexcept {
   if (is_elsewhere(fd)) return call_elsewhere(fd, ::signalfd, fd, set, flags);
   if (are_elsewhere()) return ProcessSignals::get()->open(fd, *set, flags);
-  return terrane::frontend::adopt(next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags));
+  return adopt(next<"signalfd">(::signalfd)(fd, In<sigset_t>(set).get(), flags));
 }
 
 }  // extern "C"

@@ -6,16 +6,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 
-using terrane::frontend::adopt;
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::InOut;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::Out;
-using terrane::frontend::OutBytes;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 

@@ -8,14 +8,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::deliver;
-using terrane::frontend::Elsewhere;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutShared;
-using terrane::frontend::receive;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -50,7 +43,7 @@ std::size_t read_stream(void* to, std::size_t bytes, FILE* stream) {
   auto* call = next<"fread_unlocked">(::fread_unlocked);
   std::size_t done = 0;
   while (done < bytes) {
-    std::size_t asked = std::min(bytes - done, terrane::frontend::kReadStep);
+    std::size_t asked = std::min(bytes - done, kReadStep);
     ssize_t got = receive(-1, static_cast<std::byte*>(to) + done, asked,
                           [=](void* own, std::size_t n, std::size_t) {
                             return static_cast<ssize_t>(call(own, 1, n, stream));
@@ -68,7 +61,7 @@ std::size_t write_stream(const void* from, std::size_t bytes, FILE* stream) {
   if (common && !SharedRange::contains(from)) return Elsewhere::get()->put(stream, from, bytes);
   std::size_t done = 0;
   while (done < bytes) {
-    std::size_t asked = std::min(bytes - done, terrane::frontend::kMostBytes);
+    std::size_t asked = std::min(bytes - done, kMostBytes);
     ssize_t taken = deliver(static_cast<const std::byte*>(from) + done, asked,
                             [=](const void* own, std::size_t n, std::size_t) {
                               std::size_t put = common ? Elsewhere::get()->put(stream, own, n)

@@ -173,6 +173,10 @@ int mq_unlink(const char* name) noexcept { return called<"mq_unlink">(::mq_unlin
 int mq_setattr(mqd_t queue, const mq_attr* shape, mq_attr* before) noexcept {
   return called<"mq_setattr">(::mq_setattr, Of{queue}, From{shape}, To{before}); }
 int mq_getattr(mqd_t queue, mq_attr* to) noexcept { return called<"mq_getattr">(::mq_getattr, Of{queue}, To{to}); }
+int mq_send(mqd_t queue, const char* from, size_t bytes, unsigned priority) {
+  return waited<"mq_send">(::mq_send, Of{queue}, Bytes{from, bytes}, bytes, priority); }
+int mq_timedsend(mqd_t queue, const char* from, size_t bytes, unsigned priority, const timespec* until) {
+  return waited<"mq_timedsend">(::mq_timedsend, Of{queue}, Bytes{from, bytes}, bytes, priority, From{until}); }
 int eventfd_read(int fd, eventfd_t* to) { return called<"eventfd_read">(::eventfd_read, Of{fd}, To{to}); }
 
 // sockets

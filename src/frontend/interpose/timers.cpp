@@ -11,12 +11,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/notices.h"
 
-using terrane::frontend::call_on;
-using terrane::frontend::In;
-using terrane::frontend::InOut;
-using terrane::frontend::next;
-using terrane::frontend::Notices;
-using terrane::frontend::Out;
+using namespace terrane::frontend;
 
 namespace {
 

@@ -9,15 +9,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/transfer.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::ForKernel;
-using terrane::frontend::Gathered;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutBytes;
-using terrane::frontend::SharedRange;
+using namespace terrane::frontend;
 
 namespace {
 
@@ -64,12 +56,12 @@ bool is_shared(const msghdr* message) {
 
 // Descriptors that a message has brought get numbers that say their node. The call's result.
 ssize_t adopted(msghdr& message, ssize_t result) {
-  if (result < 0 || terrane::frontend::Elsewhere::get() == nullptr) return result;
+  if (result < 0 || Elsewhere::get() == nullptr) return result;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
     if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
     auto* files = reinterpret_cast<int*>(CMSG_DATA(one));
     std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) files[i] = terrane::frontend::adopt(files[i]);
+    for (std::size_t i = 0; i < count; ++i) files[i] = adopt(files[i]);
   }
   return result;
 }
@@ -99,7 +91,7 @@ ssize_t preadv(int fd, const iovec* list, int count, off_t offset) {
 ssize_t preadv2(int fd, const iovec* list, int count, off_t offset, int flags) {
   if (is_elsewhere(fd) && flags == 0)
     return offset == -1 ? readv(fd, list, count) : preadv(fd, list, count, offset);
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("preadv2", fd);
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("preadv2", fd);
   auto* call = next<"preadv2">(::preadv2);
   return read_list(list, count,
                    [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
@@ -125,7 +117,7 @@ ssize_t pwritev(int fd, const iovec* list, int count, off_t offset) {
 ssize_t pwritev2(int fd, const iovec* list, int count, off_t offset, int flags) {
   if (is_elsewhere(fd) && flags == 0)
     return offset == -1 ? writev(fd, list, count) : pwritev(fd, list, count, offset);
-  if (is_elsewhere(fd)) return terrane::frontend::Elsewhere::get()->refuse("pwritev2", fd);
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("pwritev2", fd);
   auto* call = next<"pwritev2">(::pwritev2);
   return write_list(list, count,
                     [=](const iovec* l, int n) { return call(fd, l, n, offset, flags); });
@@ -159,15 +151,15 @@ ssize_t recvmsg(int fd, msghdr* message, int flags) {
 
 ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   if (is_elsewhere(fd) && message->msg_controllen != 0)
-    return terrane::frontend::Elsewhere::get()->refuse("sendmsg with control data", fd);
+    return Elsewhere::get()->refuse("sendmsg with control data", fd);
   if (is_elsewhere(fd))
     return cancellable([&] { return call_elsewhere(fd, ::sendmsg, fd, message, flags); });
   auto call = cancellable_next<"sendmsg">(::sendmsg);
   if (!is_shared(message)) return call(fd, message, flags);
   ForKernel<msghdr> own;
   *own = *message;
-  terrane::frontend::InBytes name(own->msg_name, own->msg_namelen);
-  terrane::frontend::InBytes control(own->msg_control, own->msg_controllen);
+  InBytes name(own->msg_name, own->msg_namelen);
+  InBytes control(own->msg_control, own->msg_controllen);
   own->msg_name = const_cast<void*>(name.get());
   own->msg_control = const_cast<void*>(control.get());
   return write_list(own->msg_iov, static_cast<int>(own->msg_iovlen), [&](auto* list, int n) {

@@ -10,17 +10,7 @@
 #include "frontend/interpose/next.h"
 #include "platform/program_signals.h"
 
-using terrane::frontend::call_elsewhere;
-using terrane::frontend::cancellable;
-using terrane::frontend::cancellable_next;
-using terrane::frontend::Elsewhere;
-using terrane::frontend::ForKernel;
-using terrane::frontend::In;
-using terrane::frontend::InOut;
-using terrane::frontend::is_elsewhere;
-using terrane::frontend::next;
-using terrane::frontend::OutBytes;
-using terrane::frontend::OutShared;
+using namespace terrane::frontend;
 
 namespace {
 
