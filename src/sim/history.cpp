@@ -57,22 +57,9 @@ void History::begin(const Program& program, std::uint64_t seed) {
   doers_.begin(program, rng_, director_ != nullptr || rng_.chance(50));
   region_first_.assign(program.regions.size(), kNoRegion);
   region_stands_.assign(program.regions.size(), false);
-  for (std::uint32_t& holder : holder_) holder = kNobody;
+  operations_.reset(program);
   for (auto& server : servers_)
     if (server) server->reset();
-  for (bool& ready : ready_) ready = false;
-  for (Users& users : users_) users = {};
-  sums_.assign(256, 0);
-  for (std::uint32_t t = 0; t < program.threads(); ++t)
-    for (const Op& op : program.ops[t])
-      if (op.kind == OpKind::kBarrier) sums_[op.phase] += op.value;
-  doomed_left_ = 0;
-  freer_ = kNobody;
-  for (std::uint32_t t = 0; t < program.threads(); ++t)
-    for (const Op& op : program.ops[t]) {
-      doomed_left_ += op.kind == OpKind::kDoomedStore;
-      if (op.kind == OpKind::kPrepare) arrivals_[op.at] = static_cast<std::uint32_t>(op.value);
-    }
   draw_mood(rng_);
   running_ = program.threads();
   for (std::uint32_t t = 0; t < running_; ++t) {
@@ -162,13 +149,24 @@ ActorId History::direct() {
 
 void History::act(Actor& actor) {
   if (actor.doing == Actor::Doing::kHostCall) {
-    finish_host_call(actor);
+    operations_.finish_host_call(actor);
   } else if (!actor.busy()) {
-    begin_op(actor);
+    operations_.begin(actor);
   } else if (actor.done()) {  // its operation had no step
     finish_operation(actor);
   } else if (go_on(actor) && actor.done()) {
     finish_operation(actor);
+  }
+}
+
+void History::finish_operation(Actor& actor) {
+  switch (actor.doing) {
+    case Actor::Doing::kChore:
+      return finish_chore(actor);
+    case Actor::Doing::kYield:
+      return finish_yield(actor);
+    default:
+      return operations_.finish(actor);
   }
 }
 
@@ -216,7 +214,7 @@ void History::finish_check() {
       const Actor& actor = *actors_[t];
       if (actor.next >= program_->ops[t].size()) continue;
       who += fmt::format("; node {} thread {} in {}", actor.node, t,
-                         describe(*program_, op_of(actor)));
+                         describe(*program_, operations_.of(actor)));
       if (actor.busy()) who += fmt::format(" at {}", describe(actor.strand.step()));
     }
     violated(Fault::kDeadlock, "nothing can happen any more, and {} threads have not ended{}",

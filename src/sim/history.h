@@ -12,6 +12,7 @@
 #include "sim/mover.h"
 #include "sim/network.h"
 #include "sim/node.h"
+#include "sim/operations.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
 #include "sim/trace.h"
@@ -47,6 +48,8 @@ class History {
               Director* director = nullptr);
 
  private:
+  friend class Operations;
+
   static constexpr std::uint32_t kMaxHandlers = 32;
   static constexpr std::uint64_t kMaxSteps = 500'000;
   // A schedule that always works against one thread keeps it from progress while other threads
@@ -60,6 +63,7 @@ class History {
   void loop();
   void act(Actor& actor);
   bool go_on(Actor& actor);
+  void finish_operation(Actor& actor);
   void finish_check();
   void deliver(std::uint32_t channel);
   void note(const Actor& actor, std::uint64_t what);
@@ -105,31 +109,6 @@ class History {
   void answered(std::uint32_t node, std::uint32_t from, protocol::Bytes message);
   void flushed(std::uint32_t node, protocol::Bytes message);
 
-  // program_ops.cpp: the operations of the program's threads
-  void begin_op(Actor& actor);
-  std::uint64_t nowhere();
-  void begin_sync(Actor& actor, const Op& op);
-  void begin_evict(Actor& actor, const Op& op);
-  void begin_count(Actor& actor, const Op& op);
-  void access(Actor& actor, const Op& op);
-  [[noreturn]] void wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
-                                std::uint64_t expected) const;
-  void begin_atomic(Actor& actor, const Op& op);
-  void atomic_in_place(Actor& actor, const Op& op);
-  void check_atomic(Actor& actor, std::uint64_t before);
-  void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);
-  void host_call(Actor& actor, const Op& op);
-  void finish_host_call(Actor& actor);
-  void finish_operation(Actor& actor);
-  void finish_fault(Actor& actor);
-  void free_memory(Actor& actor);
-  void finish_sync(Actor& actor, const Op& op);
-  void check_reduced(const Actor& actor, const Op& op) const;
-  void take_room(const Actor& actor, const Op& op);
-  void take_lock(Actor& actor, std::uint32_t lock);
-  void leave_lock(Actor& actor, std::uint32_t lock);
-  const Op& op_of(const Actor& actor) const;
-
   // invariants.cpp: what holds across nodes
   struct Invariants;
   void check_across() const;
@@ -155,23 +134,13 @@ class History {
   std::uint32_t threads_at_[kMaxNodes] = {};
   std::vector<std::uint64_t> region_first_;  // first blocks; kNoRegion: not allocated yet
   std::vector<bool> region_stands_;          // the region is allocated, and not freed
-  std::uint32_t holder_[kMaxLocks];
-  std::vector<std::uint64_t> sums_;  // by phase: sum of the threads' values in its barrier
-  struct Users {
-    std::uint32_t readers = 0, writers = 0;
-  };
-  Users users_[kMaxCounts];                  // by count: holders of a read-write lock
-  std::uint32_t arrivals_[kMaxCounts] = {};  // by count: threads of the rendezvous
-  bool ready_[kMaxCounts] = {};    // by count: the condition's predicate holds; under its lock
-  std::uint32_t doomed_left_ = 0;  // stores to do before a region is freed
-  std::uint32_t freer_ = kNobody;  // the thread that waits for them, and frees it
+  Operations operations_{*this};
   std::uint64_t focus_ = 0;  // kinds of steps after which threads sleep, a bit each (Mood::kFocus)
   std::uint32_t running_ = 0;  // threads that have not ended
   ActorId acting_ = 0;         // the actor that acted last
   std::string_view received_;  // the kind of the message that was received last
 
   static constexpr std::uint64_t kNoRegion = ~0ull;
-  static constexpr std::uint32_t kNobody = ~0u;
 };
 
 }  // namespace terrane::sim

@@ -182,7 +182,7 @@ struct History::Steps {
       wire::take(message, request);
       asks = history.actors_[request.waiter].get();
     }
-    history.check_atomic(*asks, step.result);
+    history.operations_.check_atomic(*asks, step.result);
     return true;
   }
 

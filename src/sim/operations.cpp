@@ -1,3 +1,5 @@
+#include "sim/operations.h"
+
 #include <bit>
 #include <cstring>
 #include <span>
@@ -59,21 +61,39 @@ protocol::Units units_of(const Op& op) {
 
 }  // namespace
 
-const Op& History::op_of(const Actor& actor) const { return program_->ops[actor.id][actor.next]; }
+void Operations::reset(const Program& program) {
+  for (std::uint32_t& holder : holder_) holder = kNobody;
+  for (bool& ready : ready_) ready = false;
+  for (Users& users : users_) users = {};
+  sums_.assign(256, 0);
+  doomed_left_ = 0;
+  freer_ = kNobody;
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    for (const Op& op : program.ops[t]) {
+      if (op.kind == OpKind::kBarrier) sums_[op.phase] += op.value;
+      doomed_left_ += op.kind == OpKind::kDoomedStore;
+      if (op.kind == OpKind::kPrepare) arrivals_[op.at] = static_cast<std::uint32_t>(op.value);
+    }
+}
 
-void History::begin_op(Actor& actor) {
-  if (actor.next >= program_->ops[actor.id].size()) {
-    schedule_.park(actor.id);
-    --running_;
+const Op& Operations::of(const Actor& actor) const {
+  return history_.program_->ops[actor.id][actor.next];
+}
+
+void Operations::begin(Actor& actor) {
+  if (actor.next >= history_.program_->ops[actor.id].size()) {
+    history_.schedule_.park(actor.id);
+    --history_.running_;
     return;
   }
-  const Setup& setup = program_->setup;
-  if (setup.sc_evicts_percent > 0 && rng_.chance(setup.sc_evicts_percent)) {
+  const Setup& setup = history_.program_->setup;
+  if (setup.sc_evicts_percent > 0 && history_.rng_.chance(setup.sc_evicts_percent)) {
     actor.doing = Actor::Doing::kEvictForMemory;
-    actor.start(nodes_[actor.node].sc().evict(actor.strand, {setup.space_blocks, setup.sc_blocks}));
+    actor.start(history_.nodes_[actor.node].sc().evict(actor.strand,
+                                                       {setup.space_blocks, setup.sc_blocks}));
     return;
   }
-  const Op& op = op_of(actor);
+  const Op& op = of(actor);
   switch (op.kind) {
     case OpKind::kLoad:
     case OpKind::kStore:
@@ -90,7 +110,7 @@ void History::begin_op(Actor& actor) {
     case OpKind::kFree:
       if (doomed_left_ > 0) {  // as if the program ordered the free after these stores
         freer_ = actor.id;
-        schedule_.park(actor.id);
+        history_.schedule_.park(actor.id);
         return;
       }
       [[fallthrough]];
@@ -105,14 +125,14 @@ void History::begin_op(Actor& actor) {
 }
 
 // A block in no region: the last one of the space, or of the sequentially consistent space.
-std::uint64_t History::nowhere() {
-  const Setup& setup = program_->setup;
-  bool sc = setup.sc_blocks > 0 && rng_.chance(50);
+std::uint64_t Operations::nowhere() {
+  const Setup& setup = history_.program_->setup;
+  bool sc = setup.sc_blocks > 0 && history_.rng_.chance(50);
   return setup.space_blocks - 1 + (sc ? setup.sc_blocks : 0);
 }
 
-void History::begin_sync(Actor& actor, const Op& op) {
-  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
+void Operations::begin_sync(Actor& actor, const Op& op) {
+  protocol::Hlrc& hlrc = history_.nodes_[actor.node].hlrc();
   switch (op.kind) {
     case OpKind::kLock:
       if (actor.tries < op.size) {
@@ -128,14 +148,15 @@ void History::begin_sync(Actor& actor, const Op& op) {
       break;
     case OpKind::kBarrier:
     case OpKind::kSideBarrier:
-      checker_.clocks().enter(actor.id, op.at, program_->entrants(op));
-      actor.start(hlrc.barrier(actor.strand, BarrierId{op.at},
-                               op.kind == OpKind::kSideBarrier ? 1 : threads_at_[actor.node],
-                               contribution(op), &actor.reduced));
+      history_.checker_.clocks().enter(actor.id, op.at, history_.program_->entrants(op));
+      actor.start(
+          hlrc.barrier(actor.strand, BarrierId{op.at},
+                       op.kind == OpKind::kSideBarrier ? 1 : history_.threads_at_[actor.node],
+                       contribution(op), &actor.reduced));
       break;
     case OpKind::kGather:
-      actor.start(
-          hlrc.gather(actor.strand, BarrierId{op.at}, op.size == 1 ? 1 : threads_at_[actor.node]));
+      actor.start(hlrc.gather(actor.strand, BarrierId{op.at},
+                              op.size == 1 ? 1 : history_.threads_at_[actor.node]));
       break;
     case OpKind::kEvict:
       if (op.value == 2) {
@@ -148,20 +169,21 @@ void History::begin_sync(Actor& actor, const Op& op) {
       begin_count(actor, op);
       break;
   }
-  if (trace_) trace_of(actor, {.kind = "begins", .name = describe(*program_, op)});
+  if (history_.trace_)
+    history_.trace_of(actor, {.kind = "begins", .name = describe(*history_.program_, op)});
 }
 
-void History::begin_evict(Actor& actor, const Op& op) {
-  Node& node = nodes_[actor.node];
-  protocol::BlockRange range{region_first_[op.region] + op.at, op.size};
-  if (program_->regions[op.region].sc()) {
+void Operations::begin_evict(Actor& actor, const Op& op) {
+  Node& node = history_.nodes_[actor.node];
+  protocol::BlockRange range{history_.region_first_[op.region] + op.at, op.size};
+  if (history_.program_->regions[op.region].sc()) {
     actor.start(node.sc().evict(actor.strand, range));
   } else {
     actor.start(node.hlrc().evict(actor.strand, range, op.value != 0));
   }
 }
 
-void History::check_reduced(const Actor& actor, const Op& op) const {
+void Operations::check_reduced(const Actor& actor, const Op& op) const {
   if (!std::get<protocol::Task<bool>>(actor.operation).value())
     violated(Fault::kBadAnswer, "thread {} did not match the others in barrier {}", actor.id,
              op.at);
@@ -173,10 +195,10 @@ void History::check_reduced(const Actor& actor, const Op& op) const {
              sum, op.phase, sums_[op.phase]);
 }
 
-void History::begin_count(Actor& actor, const Op& op) {
+void Operations::begin_count(Actor& actor, const Op& op) {
   using protocol::CountOp;
   using protocol::Patience;
-  protocol::Hlrc& hlrc = nodes_[actor.node].hlrc();
+  protocol::Hlrc& hlrc = history_.nodes_[actor.node].hlrc();
   protocol::Strand& strand = actor.strand;
   LockId count = count_id(op.at);
   auto value = static_cast<std::int64_t>(op.value);
@@ -219,7 +241,7 @@ void History::begin_count(Actor& actor, const Op& op) {
       actor.start(hlrc.change_count(strand, count, CountOp::kTicket, value));
       break;
     case OpKind::kArrive:
-      checker_.clocks().enter(actor.id, kMaxBarriers + op.at, arrivals_[op.at]);
+      history_.checker_.clocks().enter(actor.id, kMaxBarriers + op.at, arrivals_[op.at]);
       actor.start(hlrc.arrive(strand, count));
       break;
     default:
@@ -227,7 +249,7 @@ void History::begin_count(Actor& actor, const Op& op) {
   }
 }
 
-void History::take_room(const Actor& actor, const Op& op) {
+void Operations::take_room(const Actor& actor, const Op& op) {
   Users& users = users_[op.at];
   if (users.writers > 0 || (op.size == 2 && users.readers > 0))
     violated(Fault::kTwoHolders, "thread {} takes lock {} beside {} readers and {} writers",
@@ -235,90 +257,96 @@ void History::take_room(const Actor& actor, const Op& op) {
   ++(op.size == 1 ? users.readers : users.writers);
 }
 
-void History::take_lock(Actor& actor, std::uint32_t lock) {
+void Operations::take_lock(Actor& actor, std::uint32_t lock) {
   if (holder_[lock] != kNobody)
     violated(Fault::kTwoHolders, "threads {} and {} hold lock {}", holder_[lock], actor.id, lock);
   holder_[lock] = actor.id;
-  checker_.clocks().acquire(actor.id, lock);
+  history_.checker_.clocks().acquire(actor.id, lock);
 }
 
-void History::leave_lock(Actor& actor, std::uint32_t lock) {
+void Operations::leave_lock(Actor& actor, std::uint32_t lock) {
   if (holder_[lock] != actor.id)
     violated(Fault::kTwoHolders, "thread {} lost lock {}", actor.id, lock);
   holder_[lock] = kNobody;
-  checker_.clocks().release(actor.id, lock);
+  history_.checker_.clocks().release(actor.id, lock);
 }
 
 // A load or store through the application view. It takes effect at once if the entry allows it.
 // Otherwise a fault comes first.
-void History::access(Actor& actor, const Op& op) {
-  if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
-  std::uint32_t unit = program_->setup.block_bytes;
-  std::uint64_t block = region_first_[op.region] + op.at / unit;
-  Node& node = nodes_[actor.node];
+void Operations::access(Actor& actor, const Op& op) {
+  if (!history_.region_stands_[op.region])
+    violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  std::uint32_t unit = history_.program_->setup.block_bytes;
+  std::uint64_t block = history_.region_first_[op.region] + op.at / unit;
+  Node& node = history_.nodes_[actor.node];
   Node::View& view = node.views[block];
   bool doomed = op.kind == OpKind::kDoomedStore;
   bool store = op.kind == OpKind::kStore || doomed;
-  if (program_->setup.entries_vanish && rng_.chance(5)) view.present = false;
-  bool sc = program_->regions[op.region].sc();
-  bool scan = program_->setup.scan && !sc;
+  if (history_.program_->setup.entries_vanish && history_.rng_.chance(5)) view.present = false;
+  bool sc = history_.program_->regions[op.region].sc();
+  bool scan = history_.program_->setup.scan && !sc;
   if (!view.present || (store && view.guarded && !scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
     return;
   }
-  if (sc) check_alone(actor.node, block, store);
+  if (sc) history_.check_alone(actor.node, block, store);
   std::byte* at = node.frame(block) + op.at % unit;
   std::uint64_t value = 0;
   if (store) {
     view.guarded = false;
-    if (program_->setup.entries_vanish && scan && rng_.chance(10)) view.present = false;
+    if (history_.program_->setup.entries_vanish && scan && history_.rng_.chance(10))
+      view.present = false;
     std::memcpy(at, &op.value, op.size);
     if (doomed) {
-      if (--doomed_left_ == 0 && freer_ != kNobody) doers_.make_ready(*actors_[freer_]);
+      if (--doomed_left_ == 0 && freer_ != kNobody)
+        history_.doers_.make_ready(*history_.actors_[freer_]);
     } else {
-      checker_.store(actor.id, op);
+      history_.checker_.store(actor.id, op);
     }
     value = op.value;
   } else {
     std::memcpy(&value, at, op.size);
   }
-  if (trace_)
-    trace_of(actor, {.kind = store ? "store" : "load",
-                     .block = name_of_blocks({block, 1}),
-                     .detail = fmt::format("byte {} ({} byte{}){}", op.at % unit, op.size,
-                                           op.size == 1 ? "" : "s",
-                                           store ? fmt::format(" = {:#x}", value_of(op)) : ""),
-                     .result = store ? "" : fmt::format("{:#x}", value)});
-  outcome_.hash = (outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
-  outcome_.accesses += op.kind != OpKind::kFinalLoad;
-  if (!store && !checker_.may_load(actor.id, op, value))
-    wrong_value(actor, op, value, checker_.expected(op));
+  if (history_.trace_)
+    history_.trace_of(actor,
+                      {.kind = store ? "store" : "load",
+                       .block = history_.name_of_blocks({block, 1}),
+                       .detail = fmt::format("byte {} ({} byte{}){}", op.at % unit, op.size,
+                                             op.size == 1 ? "" : "s",
+                                             store ? fmt::format(" = {:#x}", value_of(op)) : ""),
+                       .result = store ? "" : fmt::format("{:#x}", value)});
+  history_.outcome_.hash = (history_.outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
+  history_.outcome_.accesses += op.kind != OpKind::kFinalLoad;
+  if (!store && !history_.checker_.may_load(actor.id, op, value))
+    wrong_value(actor, op, value, history_.checker_.expected(op));
   if (op.kind == OpKind::kLoad && op.expected && *op.expected != value)
     wrong_value(actor, op, value, *op.expected);
-  if (op.kind == OpKind::kFinalLoad && !checker_.agrees(op, value))
+  if (op.kind == OpKind::kFinalLoad && !history_.checker_.agrees(op, value))
     violated(Fault::kNodesDisagree,
              "{} finds {:#x} at byte {} of {} at the end, and another node found another value",
-             name_of(actor, network_), value, op.at % unit, name_of_blocks({block, 1}));
+             name_of(actor, history_.network_), value, op.at % unit,
+             history_.name_of_blocks({block, 1}));
   ++actor.next;
 }
 
 // Reports the thread, the block, and its first byte that differs.
-void History::wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
-                          std::uint64_t expected) const {
-  std::uint32_t unit = program_->setup.block_bytes;
+void Operations::wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
+                             std::uint64_t expected) const {
+  std::uint32_t unit = history_.program_->setup.block_bytes;
   auto byte = static_cast<std::uint32_t>(std::countr_zero(found ^ expected)) / 8;
   violated(Fault::kWrongValue,
            "{} {} {} bytes from byte {} of {} and finds {:#x}, where {:#x} is expected; byte {} is "
            "the first that differs",
-           name_of(actor, network_), op.kind == OpKind::kAtomic ? "operates on" : "loads",
+           name_of(actor, history_.network_), op.kind == OpKind::kAtomic ? "operates on" : "loads",
            word_of(op).size, op.at % unit,
-           name_of_blocks({region_first_[op.region] + op.at / unit, 1}), found, expected,
-           op.at % unit + byte);
+           history_.name_of_blocks({history_.region_first_[op.region] + op.at / unit, 1}), found,
+           expected, op.at % unit + byte);
 }
 
-void History::begin_atomic(Actor& actor, const Op& op) {
-  if (!region_stands_[op.region]) violated(Fault::kBadAnswer, "region {} is not there", op.region);
-  std::uint32_t unit = program_->setup.block_bytes;
+void Operations::begin_atomic(Actor& actor, const Op& op) {
+  if (!history_.region_stands_[op.region])
+    violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  std::uint32_t unit = history_.program_->setup.block_bytes;
   Op word = word_of(op);
   protocol::AtomicOp& atomic = actor.atomic;
   atomic = {.kind = static_cast<protocol::AtomicKind>(op.size >> 4),
@@ -326,51 +354,51 @@ void History::begin_atomic(Actor& actor, const Op& op) {
             .offset = op.at % unit,
             .operand = word.value};
   if (atomic.kind == protocol::AtomicKind::kCompareSwap)
-    atomic.expected = op.value & 1 ? checker_.expected(word) : word.value;
-  if (program_->regions[op.region].sc()) {
+    atomic.expected = op.value & 1 ? history_.checker_.expected(word) : word.value;
+  if (history_.program_->regions[op.region].sc()) {
     atomic_in_place(actor, op);
     return;
   }
   actor.doing = Actor::Doing::kAtomic;
-  BlockId block{region_first_[op.region] + op.at / unit};
-  actor.start(nodes_[actor.node].hlrc().atomic(actor.strand, block, atomic));
+  BlockId block{history_.region_first_[op.region] + op.at / unit};
+  actor.start(history_.nodes_[actor.node].hlrc().atomic(actor.strand, block, atomic));
 }
 
 // An atomic operation of the machine, on a page that only one node may write.
-void History::atomic_in_place(Actor& actor, const Op& op) {
-  std::uint32_t unit = program_->setup.block_bytes;
-  std::uint64_t block = region_first_[op.region] + op.at / unit;
-  Node& node = nodes_[actor.node];
+void Operations::atomic_in_place(Actor& actor, const Op& op) {
+  std::uint32_t unit = history_.program_->setup.block_bytes;
+  std::uint64_t block = history_.region_first_[op.region] + op.at / unit;
+  Node& node = history_.nodes_[actor.node];
   if (!node.views[block].present || node.views[block].guarded) {
     start_fault(actor, block, Access::kWrite);
     return;
   }
-  check_alone(actor.node, block, true);
+  history_.check_alone(actor.node, block, true);
   check_atomic(actor, protocol::perform(actor.atomic, node.frame(block)));
   ++actor.next;
 }
 
 // The operation was performed in its home's memory, so it is the latest access to its word.
-void History::check_atomic(Actor& actor, std::uint64_t before) {
-  Op word = word_of(op_of(actor));
-  std::uint64_t expected = op_of(actor).expected.value_or(checker_.expected(word));
-  if (before != expected) wrong_value(actor, op_of(actor), before, expected);
+void Operations::check_atomic(Actor& actor, std::uint64_t before) {
+  Op word = word_of(of(actor));
+  std::uint64_t expected = of(actor).expected.value_or(history_.checker_.expected(word));
+  if (before != expected) wrong_value(actor, of(actor), before, expected);
   word.value = protocol::after(actor.atomic, before);
-  checker_.store(actor.id, word);
-  ++outcome_.accesses;
-  outcome_.hash = (outcome_.hash ^ before ^ actor.id) * 0x100000001b3u;
-  if (trace_)
-    trace_of(actor,
-             {.kind = describe(*program_, op_of(actor)), .result = fmt::format("{:#x}", before)});
+  history_.checker_.store(actor.id, word);
+  ++history_.outcome_.accesses;
+  history_.outcome_.hash = (history_.outcome_.hash ^ before ^ actor.id) * 0x100000001b3u;
+  if (history_.trace_)
+    history_.trace_of(actor, {.kind = describe(*history_.program_, of(actor)),
+                              .result = fmt::format("{:#x}", before)});
 }
 
-void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
-  ++outcome_.faults;
+void Operations::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
+  ++history_.outcome_.faults;
   actor.doing = Actor::Doing::kFault;
-  if (trace_)
-    trace_of(actor, {.kind = wanted == Access::kWrite ? "write fault" : "read fault",
-                     .block = name_of_blocks({block, 1})});
-  Node& node = nodes_[actor.node];
+  if (history_.trace_)
+    history_.trace_of(actor, {.kind = wanted == Access::kWrite ? "write fault" : "read fault",
+                              .block = history_.name_of_blocks({block, 1})});
+  Node& node = history_.nodes_[actor.node];
   if (node.core().sc().serves(block)) {
     actor.start(node.sc().fault(actor.strand, BlockId{block}, wanted));
   } else {
@@ -379,42 +407,43 @@ void History::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
 }
 
 // Allocations and frees go straight to the core.
-void History::host_call(Actor& actor, const Op& op) {
+void Operations::host_call(Actor& actor, const Op& op) {
   actor.doing = Actor::Doing::kHostCall;
   actor.wait = Actor::Wait::kResume;
   actor.resumed = false;
-  schedule_.park(actor.id);  // until the core resumes it, which may be at once
+  history_.schedule_.park(actor.id);  // until the core resumes it, which may be at once
   protocol::WaiterId waiter = actor.strand.waiter();
   if (op.kind == OpKind::kAllocate) {
-    const RegionPlan& plan = program_->regions[op.region];
+    const RegionPlan& plan = history_.program_->regions[op.region];
     protocol::RegionAllocate request{};
     request.blocks = plan.blocks;
-    request.bytes = std::uint64_t{plan.blocks} * program_->setup.block_bytes;
+    request.bytes = std::uint64_t{plan.blocks} * history_.program_->setup.block_bytes;
     request.policy.homes = static_cast<protocol::Homes>(plan.homes);
     bool explicitly = request.policy.homes == protocol::Homes::kExplicit;
     request.policy.argument = explicitly ? plan.home : 0;
     if (request.policy.homes == protocol::Homes::kCluster)
-      request.policy.argument = plan.home % program_->setup.clusters_used();
+      request.policy.argument = plan.home % history_.program_->setup.clusters_used();
     request.policy.protocol = static_cast<protocol::Protocol>(plan.protocol);
     request.policy.propagation = static_cast<protocol::Propagation>(plan.propagation);
     request.sequence = static_cast<std::uint32_t>(op.value);
     request.waiter = waiter;
-    step_core(actor.node, request);
+    history_.step_core(actor.node, request);
   } else {
-    region_stands_[op.region] = false;
-    step_core(actor.node, protocol::RegionFree{BlockId{region_first_[op.region]}, waiter});
+    history_.region_stands_[op.region] = false;
+    history_.step_core(actor.node,
+                       protocol::RegionFree{BlockId{history_.region_first_[op.region]}, waiter});
   }
 }
 
-void History::finish_host_call(Actor& actor) {
-  const Op& op = op_of(actor);
+void Operations::finish_host_call(Actor& actor) {
+  const Op& op = of(actor);
   auto status = static_cast<wire::RegionStatus>(actor.value);
   actor.doing = Actor::Doing::kProgram;
   actor.resumed = false;
-  if (trace_)
-    trace_of(
+  if (history_.trace_)
+    history_.trace_of(
         actor,
-        {.kind = describe(*program_, op),
+        {.kind = describe(*history_.program_, op),
          .result = status == wire::RegionStatus::kOk ? "" : fmt::format("status {}", actor.value)});
   if (op.kind == OpKind::kAllocate) {
     if (status == wire::RegionStatus::kNoSpace)
@@ -424,13 +453,13 @@ void History::finish_host_call(Actor& actor) {
     protocol::Bytes payload(answer);
     if (status != wire::RegionStatus::kOk || !wire::take(payload, reply))
       violated(Fault::kBadAnswer, "an allocation was refused: {}", actor.value);
-    std::uint64_t& first = region_first_[op.region];
-    if (first != kNoRegion && first != reply.first)
+    std::uint64_t& first = history_.region_first_[op.region];
+    if (first != History::kNoRegion && first != reply.first)
       violated(Fault::kBadAnswer, "a collective allocation gave blocks {} and {}", first,
                reply.first);
     first = reply.first;
-    region_stands_[op.region] = true;
-    checker_.allocated(op.region, first);
+    history_.region_stands_[op.region] = true;
+    history_.checker_.allocated(op.region, first);
   } else {
     bool again = op.kind == OpKind::kFreeAgain;
     if (status != (again ? wire::RegionStatus::kUnknown : wire::RegionStatus::kOk))
@@ -439,14 +468,8 @@ void History::finish_host_call(Actor& actor) {
   ++actor.next;
 }
 
-void History::finish_operation(Actor& actor) {
+void Operations::finish(Actor& actor) {
   switch (actor.doing) {
-    case Actor::Doing::kChore:
-      finish_chore(actor);
-      return;
-    case Actor::Doing::kYield:
-      finish_yield(actor);
-      return;
     case Actor::Doing::kFault:
       finish_fault(actor);
       return;
@@ -455,7 +478,7 @@ void History::finish_operation(Actor& actor) {
       actor.clear_operation();
       actor.doing = Actor::Doing::kProgram;
       if (result == FaultResult::kForeign)
-        violated(Fault::kBadAnswer, "{} finds no region", describe(*program_, op_of(actor)));
+        violated(Fault::kBadAnswer, "{} finds no region", describe(*history_.program_, of(actor)));
       if (result == FaultResult::kDone) ++actor.next;
       if (result == FaultResult::kNoMemory) free_memory(actor);
       return;
@@ -463,34 +486,35 @@ void History::finish_operation(Actor& actor) {
     case Actor::Doing::kEvictForMemory:
       break;  // the operation that needed memory is tried again
     default:
-      finish_sync(actor, op_of(actor));
-      if (!asks_again(op_of(actor), actor)) ++actor.next;
+      finish_sync(actor, of(actor));
+      if (!asks_again(of(actor), actor)) ++actor.next;
       break;
   }
   actor.clear_operation();
   actor.doing = Actor::Doing::kProgram;
 }
 
-void History::finish_fault(Actor& actor) {
+void Operations::finish_fault(Actor& actor) {
   auto result = std::get<protocol::Task<FaultResult>>(actor.operation).value();
   actor.clear_operation();
   actor.doing = Actor::Doing::kProgram;
-  bool nowhere = op_of(actor).kind == OpKind::kNowhere;
+  bool nowhere = of(actor).kind == OpKind::kNowhere;
   if (nowhere != (result == FaultResult::kForeign) && result != FaultResult::kNoMemory)
     violated(Fault::kBadAnswer, "a fault of thread {} in {} answered {}", actor.id,
-             describe(*program_, op_of(actor)), static_cast<int>(result));
+             describe(*history_.program_, of(actor)), static_cast<int>(result));
   if (nowhere) ++actor.next;
   if (result != FaultResult::kNoMemory) return;
   free_memory(actor);
 }
 
-void History::free_memory(Actor& actor) {
+void Operations::free_memory(Actor& actor) {
   actor.doing = Actor::Doing::kEvictForMemory;
-  actor.start(nodes_[actor.node].hlrc().free_memory(actor.strand));
+  actor.start(history_.nodes_[actor.node].hlrc().free_memory(actor.strand));
 }
 
-void History::finish_sync(Actor& actor, const Op& op) {
-  if (trace_) trace_of(actor, {.kind = "ends", .name = describe(*program_, op)});
+void Operations::finish_sync(Actor& actor, const Op& op) {
+  if (history_.trace_)
+    history_.trace_of(actor, {.kind = "ends", .name = describe(*history_.program_, op)});
   switch (op.kind) {
     case OpKind::kLock:
       if (is_busy(actor)) break;
@@ -503,7 +527,7 @@ void History::finish_sync(Actor& actor, const Op& op) {
     case OpKind::kArrive:
       if (std::get<protocol::Task<protocol::Arrival>>(actor.operation).value() ==
               protocol::Arrival::kNowhere ||
-          !checker_.clocks().leave(actor.id, kMaxBarriers + op.at, arrivals_[op.at]))
+          !history_.checker_.clocks().leave(actor.id, kMaxBarriers + op.at, arrivals_[op.at]))
         violated(Fault::kBarrierLeak, "thread {} left meeting {} before all had come", actor.id,
                  op.at);
       break;
@@ -517,13 +541,13 @@ void History::finish_sync(Actor& actor, const Op& op) {
         violated(Fault::kBadAnswer, "unlock {} of thread {} was refused", op.at, actor.id);
       break;
     case OpKind::kGather:
-      if (!checker_.clocks().gather(actor.id, op.at, program_->entrants(op)))
+      if (!history_.checker_.clocks().gather(actor.id, op.at, history_.program_->entrants(op)))
         violated(Fault::kBarrierLeak, "thread {} gathered at barrier {} before all had come",
                  actor.id, op.at);
       break;
     case OpKind::kBarrier:
     case OpKind::kSideBarrier:
-      if (!checker_.clocks().leave(actor.id, op.at, program_->entrants(op)))
+      if (!history_.checker_.clocks().leave(actor.id, op.at, history_.program_->entrants(op)))
         violated(Fault::kBarrierLeak, "thread {} left barrier {} before all had come", actor.id,
                  op.at);
       check_reduced(actor, op);
