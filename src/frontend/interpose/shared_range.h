@@ -34,15 +34,12 @@ class SharedRange {
     bytes_.store(0, std::memory_order_release);
     panes_.store(0, std::memory_order_release);
   }
-  static bool contains(const void* address) {
+  [[gnu::always_inline]] static bool contains(const void* address) {
     auto at = reinterpret_cast<std::uintptr_t>(address);
     if (at - base_.load(std::memory_order_relaxed) < bytes_.load(std::memory_order_relaxed))
       return true;
     std::size_t count = panes_.load(std::memory_order_acquire);
-    if (count == 0 || at < first_ || at >= end_) return false;
-    for (std::size_t i = 0; i < count; ++i)
-      if (at - pane_[i].base < pane_[i].bytes) return true;
-    return false;
+    return count != 0 && at >= first_ && at < end_ && is_in_pane(at, count);
   }
   static bool exists() { return bytes_.load(std::memory_order_relaxed) != 0; }
 
@@ -51,6 +48,11 @@ class SharedRange {
     std::uintptr_t base;
     std::uint64_t bytes;
   };
+  static bool is_in_pane(std::uintptr_t at, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (at - pane_[i].base < pane_[i].bytes) return true;
+    return false;
+  }
   static constinit inline std::atomic<std::uintptr_t> base_{0};
   static constinit inline std::atomic<std::uint64_t> bytes_{0};
   // Written before panes_ counts them; first_ and end_ hold all of them.
