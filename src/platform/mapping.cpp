@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -104,6 +105,8 @@ base::Result<std::byte*> map_aligned(int fd, std::uint64_t bytes, std::uint64_t 
   munmap(place, bytes);
   return error;
 }
+
+std::atomic<bool> file_size_may_be_limited{false};
 
 // Past the limit, ftruncate would not only fail but raise SIGXFSZ.
 bool within_file_size_limit(std::uint64_t bytes) {
@@ -332,7 +335,13 @@ void DualMapping::show_in_core(Span span) noexcept {
   }
 }
 
+void expect_file_size_limit() noexcept { file_size_may_be_limited.store(true); }
+
 void DualMapping::write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept {
+  if (file_size_may_be_limited.load(std::memory_order_relaxed)) {
+    std::memcpy(runtime_ + offset, from, bytes);
+    return;
+  }
   while (bytes > 0) {
     ssize_t written = pwrite(fd_.get(), from, bytes, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;

@@ -37,6 +37,11 @@ std::uint64_t comfortable_mapping_bytes();
 // the program has asked for by mlockall(MCL_FUTURE). MAP_FAILED and errno.
 void* map_sparse(void* address, std::uint64_t bytes, int flags, int fd) noexcept;
 
+// The process is about to have a limit of the size of files (RLIMIT_FSIZE): from now on memory
+// files are written through their mappings, where the kernel does not ask for it.
+// Async-signal-safe.
+void expect_file_size_limit() noexcept;
+
 // Which pages the kernel may give to a memory file. The file carries it, and every mapping of it,
 // by whichever process, obeys it (decision 53).
 enum class PageSizes : std::uint8_t {
@@ -100,7 +105,7 @@ class DualMapping {
   // the kernel looks at every page of what it dumps, and makes it, too, in a view that does not
   // fault. Cheap where that was done before. Async-signal-safe, any thread.
   void show_in_core(Span span) noexcept;
-  // Writes bytes to memory that was reserved or populated, past the views.
+  // Writes bytes to memory that was reserved or populated, past the views where it may.
   void write(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) noexcept;
   // Gives the memory of a span that was zapped back to the machine; both views read zeros (runtime)
   // or fault (application) afterwards.

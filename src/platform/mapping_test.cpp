@@ -122,6 +122,22 @@ TEST(MemfdTest, AFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_FALSE(fd.ok());
 }
 
+TEST(DualMappingTest, ItIsWrittenUnderALimitOfTheSizeOfFiles) {
+  auto mapping = DualMapping::create(4 * page_bytes(), nullptr, "test");
+  ASSERT_TRUE(mapping.ok());
+  ASSERT_TRUE(mapping.value().reserve({0, 4 * page_bytes()}));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 10;
+  expect_file_size_limit();
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::vector<std::byte> page(page_bytes(), std::byte{7});
+  mapping.value().write(2 * page_bytes(), page.data(), page.size());
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(mapping.value().runtime()[3 * page_bytes() - 1], std::byte{7});
+}
+
 TEST(SharedMappingTest, ADescriptorsMemoryIsSeenByEveryMapping) {
   auto mapping = DualMapping::create(4 * page_bytes(), nullptr, "test");
   auto shared = SharedMapping::map(mapping.value().fd(), mapping.value().bytes());

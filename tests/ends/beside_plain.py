@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SET_UPS = ("-n 1", "-n 2 --placement 1", "-n 3 --placement 1")
 LIMIT_S = 40
 # What differs in each plain run: numbers of processes, addresses, and a shell's words about a child's death.
-NOT_COMPARED = re.compile(r"^(#|(bash|environment): line|\s|$|Backtrace|Error termination\. Backtrace)|^/bin/bash|core dumped")
+NOT_COMPARED = re.compile(r"^(#|(bash|environment): line|\s|$|Backtrace|Error termination\. Backtrace)|^/bin/bash|core dumped|^(Aborted|Terminated)$")
 
 # An end is a line of bash. $T is `terrane threads OPTIONS`, or nothing; $P the folder of the programs.
 PRELUDE = r"""

@@ -8,6 +8,7 @@
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/new_thread.h"
 #include "frontend/interpose/next.h"
+#include "platform/mapping.h"
 
 using namespace terrane::frontend;
 
@@ -52,14 +53,17 @@ int getrlimit64(__rlimit_resource_t what, rlimit64* to) noexcept {
 }
 
 int setrlimit(__rlimit_resource_t what, const rlimit* limit) noexcept {
+  if (what == RLIMIT_FSIZE) terrane::platform::expect_file_size_limit();
   return next<"setrlimit">(::setrlimit)(what, In<rlimit>(limit).get());
 }
 
 int setrlimit64(__rlimit_resource_t what, const rlimit64* limit) noexcept {
+  if (what == RLIMIT_FSIZE) terrane::platform::expect_file_size_limit();
   return next<"setrlimit64">(::setrlimit64)(what, In<rlimit64>(limit).get());
 }
 
 int prlimit(pid_t process, __rlimit_resource what, const rlimit* limit, rlimit* before) noexcept {
+  if (what == RLIMIT_FSIZE && limit != nullptr) terrane::platform::expect_file_size_limit();
   In<rlimit> own(limit);
   Out<rlimit> own_before(before);
   return own_before.done(next<"prlimit">(::prlimit)(process, what, own.get(), own_before.get()));
@@ -67,6 +71,7 @@ int prlimit(pid_t process, __rlimit_resource what, const rlimit* limit, rlimit* 
 
 int prlimit64(pid_t process, __rlimit_resource what, const rlimit64* limit,
               rlimit64* before) noexcept {
+  if (what == RLIMIT_FSIZE && limit != nullptr) terrane::platform::expect_file_size_limit();
   In<rlimit64> own(limit);
   Out<rlimit64> own_before(before);
   auto* call = next<"prlimit64">(::prlimit64);

@@ -8,6 +8,7 @@
 #include "frontend/interpose/arguments.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/state_calls.h"
+#include "platform/mapping.h"
 
 using terrane::frontend::In;
 using terrane::frontend::next;
@@ -42,6 +43,7 @@ bool may_change(Change& change) {
 
 bool change_here(Change& change) {
   LimitChange& own = static_cast<LimitChange&>(change);
+  if (own.what == RLIMIT_FSIZE) terrane::platform::expect_file_size_limit();
   return prlimit_here(0, own.what, &own.limit, nullptr) == 0;
 }
 
