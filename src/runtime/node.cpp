@@ -9,6 +9,7 @@
 #include "membership/membership.h"
 #include "runtime/before_operations.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
 
 namespace terrane::runtime {
@@ -23,6 +24,38 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string name_of(NodeId node, const bootstrap::Bootstrap& bootstrap) {
   return fmt::format("node {} ({})", node.value, bootstrap.host_name(node));
+}
+
+// Refuses a region that could never be filled.
+Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
+                    const std::vector<MemoryShare>& memory, const bootstrap::Bootstrap& bootstrap) {
+  const std::uint32_t nodes = bootstrap.nodes();
+  constexpr std::uint32_t kNamed = 4;
+  std::uint64_t all = 0;
+  std::string where;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    auto [limit, most] = memory[n];
+    all = limit > ~0ull - all ? ~0ull : all + limit;
+    std::uint64_t part = bytes / nodes;
+    if (options.policy.homes == protocol::Homes::kExplicit)
+      part = n == options.policy.argument ? bytes : 0;
+    if (options.policy.homes == protocol::Homes::kFirstTouch) part = 0;
+    if (part > most)
+      return {Status::kNoMemory,
+              fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
+                          "choose other homes, use more nodes, or raise --memory",
+                          name_of(NodeId{n}, bootstrap), size_text(part), size_text(bytes),
+                          size_text(most))};
+    if (n < kNamed)
+      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}, bootstrap),
+                           size_text(limit));
+  }
+  if (bytes <= all) return {};
+  if (nodes > kNamed) where += fmt::format(" and {} more", nodes - kNamed);
+  return {Status::kNoMemory,
+          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
+                      "{}; use more nodes, or raise --memory",
+                      size_text(bytes), size_text(all), where)};
 }
 
 }  // namespace
@@ -99,7 +132,7 @@ base::Result<> Node::start() {
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
-  scale_.mark();
+  attach(threads_, *engine_, *hlrc_, locks_.get());
   return {};
 }
 
@@ -109,6 +142,19 @@ void Node::end_without(const bootstrap::News& news) {
                                "--on-death survive",
                                news.why, news.node.value),
                    1);
+}
+
+// No thread could ever release the lock, and the next thread with this context would count as its
+// holder.
+void Node::thread_ended(ThreadContext& context) {
+  if (engine_ == nullptr || left_.load()) return;
+  if (auto lock = engine_->held_by(context))
+    bootstrap_->fail(
+        fmt::format("thread {} ended while it held {}: it must give the lock back "
+                    "by {} before it ends",
+                    context.thread.load(), name_of_token(*lock),
+                    protocol::is_object(*lock) ? "pthread_mutex_unlock" : "terrane_unlock"),
+        1);
 }
 
 // The memory is exported as it is now; peers map it from now on.
@@ -206,36 +252,6 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
                   size_text(space_->kept_bytes(node)), limit),
       1);
   std::abort();
-}
-
-// Refuses a region that could never be filled.
-Outcome Node::fits_memory(std::uint64_t bytes, const Allocation& options) const {
-  constexpr std::uint32_t kNamed = 4;
-  std::uint64_t all = 0;
-  std::string where;
-  for (std::uint32_t n = 0; n < nodes(); ++n) {
-    auto [limit, most] = memory_[n];
-    all = limit > ~0ull - all ? ~0ull : all + limit;
-    std::uint64_t part = bytes / nodes();
-    if (options.policy.homes == protocol::Homes::kExplicit)
-      part = n == options.policy.argument ? bytes : 0;
-    if (options.policy.homes == protocol::Homes::kFirstTouch) part = 0;
-    if (part > most)
-      return {Status::kNoMemory,
-              fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
-                          "choose other homes, use more nodes, or raise --memory",
-                          name_of(NodeId{n}, *bootstrap_), size_text(part), size_text(bytes),
-                          size_text(most))};
-    if (n < kNamed)
-      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}, *bootstrap_),
-                           size_text(limit));
-  }
-  if (bytes <= all) return {};
-  if (nodes() > kNamed) where += fmt::format(" and {} more", nodes() - kNamed);
-  return {Status::kNoMemory,
-          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
-                      "{}; use more nodes, or raise --memory",
-                      size_text(bytes), size_text(all), where)};
 }
 
 Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
@@ -344,7 +360,7 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                     bytes, space_->bytes() >> 30)};
   };
   if (bytes > space_->bytes()) return too_much();
-  if (Outcome fits = fits_memory(bytes, options); !fits.ok()) return fits;
+  if (Outcome fits = fits_memory(bytes, options, memory_, *bootstrap_); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,

@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/ticks.h"
-#include "protocol/core/object_ids.h"
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
 #include "runtime/outcome.h"
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
+#include "runtime/synchronisation.h"
 
 namespace terrane::runtime {
 
@@ -39,15 +38,9 @@ struct Work {
   std::uint64_t waited_ns = 0;  // of the caller: for pages, locks, barriers; and protocol work
 };
 
-// The kinds of counts. Each kind has its own range of token numbers, as have the program's locks.
-enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
-constexpr LockId count_id(CountKind kind, std::uint32_t number) {
-  return LockId{static_cast<std::uint64_t>(kind) << 32 | number};
-}
-
 // One process's place in a job: everything between the C interface and the layers below. Owns all
 // of them. Any thread may call any method at any time.
-class Node {
+class Node : public Synchronisation {
  public:
   static base::Result<std::unique_ptr<Node>> join();
   ~Node();
@@ -71,41 +64,9 @@ class Node {
   // Parts are whole blocks of allocations that no thread of this node has touched. By one thread at
   // a time, and with the same parts on each node before any node touches them.
   Outcome place(const std::vector<Pane>& panes);
-  Outcome lock(LockId lock);
-  Outcome unlock(LockId lock);
-  // Delivers the messages that have come, and serves other nodes. For a thread that computes for
-  // long.
-  void look();
-  // Operations on counts. A count has the number of its token (count_id()).
-  Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
-                       std::int64_t* before = nullptr);
-  Outcome await_count(LockId count, std::int64_t at_least);
-  bool take_units(LockId count, protocol::Units units, WaitLimit limit);
-  Outcome wait_condition(LockId condition, LockId lock);
-  Outcome signal_condition(LockId condition, bool all);
   // Whether the calling thread is in an operation of the node. If so, the caller is a signal
   // handler that interrupted it.
   bool is_inside() { return threads_.current().is_inside; }
-  // The same for objects of the C library's threads (protocol/core/object_ids.h), whose callers
-  // need no error messages for normal results. lock_until returns kOk, kHeldAlready, kBusy or
-  // kExpired. until_ns is a time of platform::now_ns(); 0: the call does not wait, ~0: no time
-  // limit.
-  protocol::LockResult lock_until(LockId mutex, std::uint64_t until_ns);
-  protocol::LockResult unlock_held(LockId mutex);
-  protocol::LockResult wait_condition_until(LockId condition, LockId mutex, WaitLimit limit);
-  protocol::Arrival arrive(LockId barrier);
-  Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
-  // A barrier with a reduction of all threads' `values`; the result goes to `out`, which may be the
-  // same memory.
-  Outcome barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
-                         const protocol::Contribution& contribution, std::byte* out);
-  // A barrier in which at most one thread gives bytes (a multiple of 8). Each thread receives them
-  // in `got`, which is empty if no thread gave any.
-  Outcome barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
-                            std::span<const std::byte> given, std::vector<std::byte>& got);
-  // For the thread of node 0 that enters the barrier last on that node: waits until all other
-  // threads wait in the barrier. Their writes are visible afterwards.
-  Outcome gather(BarrierId barrier, std::uint32_t threads_here);
   Outcome touch(const void* address, std::uint64_t bytes, bool write);
   Outcome evict(const void* address, std::uint64_t bytes);
 
@@ -150,21 +111,10 @@ class Node {
   protocol::FaultResult make_present(ThreadContext& context, BlockId block,
                                      protocol::Access wanted);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
-  Outcome fits_memory(std::uint64_t bytes, const Allocation& options) const;
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
-  template <typename Start>
-  auto synchronise(Waiting waiting, Start start);
   void thread_ended(ThreadContext& context);
-  template <typename Acquire>
-  protocol::LockResult count_lock(LockId lock, Acquire acquire);
   void report() const;
-  template <typename Start>
-  Outcome at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start);
-  void account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from);
-  std::uint64_t ns_since(std::uint64_t from) const {
-    return scale_.duration_ns(platform::ticks() - from);
-  }
 
   // Each uses those above it; destroyed from the last to the first.
   std::unique_ptr<bootstrap::Bootstrap> bootstrap_;
@@ -183,7 +133,6 @@ class Node {
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   std::uint64_t joined_ns_ = 0;
-  platform::TickScale scale_;  // as of the end of join(): exact enough for short times
 };
 
 // A node's counters summed over its threads.

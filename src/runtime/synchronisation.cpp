@@ -1,5 +1,5 @@
-// Locks, counts, conditions and barriers: the operations of a node in which threads wait for
-// others.
+#include "runtime/synchronisation.h"
+
 #include <sched.h>
 #include <unistd.h>
 
@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "runtime/before_operations.h"
-#include "runtime/node.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
 #include "waiting/constants.h"
@@ -38,8 +37,18 @@ void note_try(ThreadContext& context, bool taken) {
 
 }  // namespace
 
+void Synchronisation::attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc,
+                             LockCounters* locks) {
+  threads_ = &threads;
+  engine_ = &engine;
+  hlrc_ = &hlrc;
+  locks_ = locks;
+  scale_.mark();
+}
+
 // Divides the time of an operation that began at `from` into waiting and protocol work.
-void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint64_t from) {
+void Synchronisation::account(ThreadContext& context, Counter Counters::*waiting,
+                              std::uint64_t from) {
   std::uint64_t total = ns_since(from);
   std::uint64_t waited = std::min(context.waited_ns, total);
   (context.counters.*waiting).add(waited);
@@ -49,10 +58,10 @@ void Node::account(ThreadContext& context, Counter Counters::*waiting, std::uint
 
 // Runs an operation of the calling thread that may wait for other threads; start(strand) makes it.
 template <typename Start>
-auto Node::synchronise(Waiting waiting, Start start) {
+auto Synchronisation::synchronise(Waiting waiting, Start start) {
   begin_operation();
   return on_own_stack([&] {
-    ThreadContext& context = threads_.current();
+    ThreadContext& context = threads_->current();
     Inside inside(context);
     context.waiting = waiting;
     std::uint64_t from = platform::ticks();
@@ -73,32 +82,19 @@ auto Node::synchronise(Waiting waiting, Start start) {
   });
 }
 
-void Node::look() {
+void Synchronisation::look() {
   on_own_stack([&] {
-    ThreadContext& context = threads_.current();
+    ThreadContext& context = threads_->current();
     Inside inside(context);
     engine_->look(context);
   });
 }
 
-// No thread could ever release the lock, and the next thread with this context would count as its
-// holder.
-void Node::thread_ended(ThreadContext& context) {
-  if (engine_ == nullptr || left_.load()) return;
-  if (auto lock = engine_->held_by(context))
-    bootstrap_->fail(
-        fmt::format("thread {} ended while it held {}: it must give the lock back "
-                    "by {} before it ends",
-                    context.thread.load(), name_of_token(*lock),
-                    protocol::is_object(*lock) ? "pthread_mutex_unlock" : "terrane_unlock"),
-        1);
-}
-
 // Calls acquire(), which takes the lock or does not. With a report, adds its costs to the lock's
 // counts.
 template <typename Acquire>
-protocol::LockResult Node::count_lock(LockId lock, Acquire acquire) {
-  Counters& counters = threads_.current().counters;
+protocol::LockResult Synchronisation::count_lock(LockId lock, Acquire acquire) {
+  Counters& counters = threads_->current().counters;
   if (locks_ == nullptr) {
     auto result = acquire();
     if (result == protocol::LockResult::kOk) counters.lock_acquires.add(1);
@@ -119,7 +115,7 @@ protocol::LockResult Node::count_lock(LockId lock, Acquire acquire) {
   return result;
 }
 
-Outcome Node::lock(LockId lock) {
+Outcome Synchronisation::lock(LockId lock) {
   if (lock_until(lock, ~0ull) == protocol::LockResult::kHeldAlready) {
     return {
         Status::kInvalid,
@@ -128,30 +124,30 @@ Outcome Node::lock(LockId lock) {
   return {};
 }
 
-Outcome Node::unlock(LockId lock) {
+Outcome Synchronisation::unlock(LockId lock) {
   auto result = synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
   if (result == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
   return {};
 }
 
-Outcome Node::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
-                           std::int64_t* before) {
+Outcome Synchronisation::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
+                                      std::int64_t* before) {
   std::uint64_t was = synchronise(
       {}, [&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
   if (before != nullptr) *before = static_cast<std::int64_t>(was);
   return {};
 }
 
-Outcome Node::await_count(LockId count, std::int64_t at_least) {
+Outcome Synchronisation::await_count(LockId count, std::int64_t at_least) {
   bool flag = count.value >> 32 == static_cast<std::uint64_t>(CountKind::kFlag);
   synchronise(waits_for(flag ? For::kFlag : For::kCounter, count, at_least),
               [&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
   return {};
 }
 
-bool Node::take_units(LockId count, protocol::Units units, WaitLimit limit) {
-  ThreadContext& context = threads_.current();
+bool Synchronisation::take_units(LockId count, protocol::Units units, WaitLimit limit) {
+  ThreadContext& context = threads_->current();
   context.limit = limit;
   bool taken = synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
     return hlrc_->take_units(s, count, units, patience_of(limit));
@@ -161,7 +157,7 @@ bool Node::take_units(LockId count, protocol::Units units, WaitLimit limit) {
 }
 
 // Retries a lock with a time limit, at growing intervals.
-protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
+protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
   Waiting waiting = waits_for(For::kLock, mutex);
   if (until_ns == ~0ull) {
@@ -175,7 +171,7 @@ protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
     LockResult result = count_lock(mutex, [&] {
       return synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
     });
-    if (until_ns == 0) note_try(threads_.current(), result != LockResult::kBusy);
+    if (until_ns == 0) note_try(threads_->current(), result != LockResult::kBusy);
     if (result != LockResult::kBusy || until_ns == 0) return result;
     std::uint64_t now = platform::now_ns();
     if (now >= until_ns) return LockResult::kExpired;
@@ -183,23 +179,24 @@ protocol::LockResult Node::lock_until(LockId mutex, std::uint64_t until_ns) {
   }
 }
 
-protocol::LockResult Node::unlock_held(LockId mutex) {
+protocol::LockResult Synchronisation::unlock_held(LockId mutex) {
   return synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
 }
 
-protocol::LockResult Node::wait_condition_until(LockId condition, LockId mutex, WaitLimit limit) {
-  threads_.current().limit = limit;
+protocol::LockResult Synchronisation::wait_condition_until(LockId condition, LockId mutex,
+                                                           WaitLimit limit) {
+  threads_->current().limit = limit;
   return synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
     return hlrc_->wait_condition(s, condition, mutex, patience_of(limit));
   });
 }
 
-protocol::Arrival Node::arrive(LockId barrier) {
+protocol::Arrival Synchronisation::arrive(LockId barrier) {
   return synchronise(waits_for(For::kObject, barrier),
                      [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });
 }
 
-Outcome Node::wait_condition(LockId condition, LockId lock) {
+Outcome Synchronisation::wait_condition(LockId condition, LockId lock) {
   if (wait_condition_until(condition, lock, ~0ull) == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {}, with which a condition is waited for, is not "
                                           "held by this thread",
@@ -207,23 +204,23 @@ Outcome Node::wait_condition(LockId condition, LockId lock) {
   return {};
 }
 
-Outcome Node::signal_condition(LockId condition, bool all) {
+Outcome Synchronisation::signal_condition(LockId condition, bool all) {
   synchronise({}, [&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
   return {};
 }
 
-Outcome Node::barrier(BarrierId barrier, std::uint32_t threads_here) {
+Outcome Synchronisation::barrier(BarrierId barrier, std::uint32_t threads_here) {
   return barrier_reduce(barrier, threads_here, {}, nullptr);
 }
 
 // Runs an operation of the calling thread on a barrier. Its result says whether all threads use the
 // same reduction.
 template <typename Start>
-Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
+Outcome Synchronisation::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   begin_operation();
-  ThreadContext& context = threads_.current();
+  ThreadContext& context = threads_->current();
   bool matched = on_own_stack([&] {
     Inside inside(context);
     context.waiting = {For::kBarrier, barrier.value};
@@ -247,9 +244,10 @@ Outcome Node::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start st
 }
 
 // The program's data may be in shared memory, so they are copied: the core must not touch that.
-Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
-                             const protocol::Contribution& contribution, std::byte* out) {
-  ThreadContext& context = threads_.current();
+Outcome Synchronisation::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
+                                        const protocol::Contribution& contribution,
+                                        std::byte* out) {
+  ThreadContext& context = threads_->current();
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
   std::vector<std::byte> reduced;
   context.counters.barriers.add(1);
@@ -261,9 +259,10 @@ Outcome Node::barrier_reduce(BarrierId barrier, std::uint32_t threads_here,
   return outcome;
 }
 
-Outcome Node::barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
-                                std::span<const std::byte> given, std::vector<std::byte>& got) {
-  ThreadContext& context = threads_.current();
+Outcome Synchronisation::barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
+                                           std::span<const std::byte> given,
+                                           std::vector<std::byte>& got) {
+  ThreadContext& context = threads_->current();
   context.counters.barriers.add(1);
   Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
     return hlrc_->barrier(s, barrier, threads_here,
@@ -273,7 +272,7 @@ Outcome Node::barrier_broadcast(BarrierId barrier, std::uint32_t threads_here,
   return outcome;
 }
 
-Outcome Node::gather(BarrierId barrier, std::uint32_t threads_here) {
+Outcome Synchronisation::gather(BarrierId barrier, std::uint32_t threads_here) {
   return at_barrier(barrier, threads_here,
                     [&](protocol::Strand& s) { return hlrc_->gather(s, barrier, threads_here); });
 }
