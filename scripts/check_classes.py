@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""No class has more than 60 member functions. Usage: check_classes.py [--self-test | --table]
+"""No class has more than 40 member functions. Usage: check_classes.py [--self-test | --table]
+
+LARGER has the classes that are larger still, and how large they may be: a class that shrinks gets its new number, and
+one with 40 leaves the list.
 
 --table prints all classes with more than 20, the largest first. Counted are the declarations in the body of a class in
 src/ and include/: constructors, operators and inline functions too, but neither functions of an inner class nor
@@ -11,7 +14,10 @@ import sys
 
 import source_tree
 
-MOST = 60
+MOST = 40
+LARGER = {"UcxTransport": 60, "ChunkHistory": 59, "Generator": 56, "LockManager": 56, "Mover": 55,
+          "AdaptivePredictor": 54, "Predictor": 53, "PageSpace": 51, "Engine": 49, "RoutedTransport": 48, "Job": 46,
+          "RoutingHistory": 44, "WorkClient": 43, "ChunkNode": 41, "Team": 41}
 TABLE_FROM = 20
 CLASS = re.compile(r"\b(?:class|struct)\s+(?:alignas\([^)]*\)\s*|\[\[[^\]]*\]\]\s*|TERRANE_\w+\s+)*(\w+)\s*(?:final\s*)?"
                    r"(?::[^;{}()]*)?\{")
@@ -83,16 +89,23 @@ def all_classes(root):
 
 
 def check(root):
-    return [f"{path}:{line}: class {name} has {count} member functions; at most {MOST}"
-            for path, line, name, count in all_classes(root) if count > MOST]
+    wrong = []
+    for path, line, name, count in all_classes(root):
+        most = LARGER.get(name, MOST)
+        if count > most:
+            wrong.append(f"{path}:{line}: class {name} has {count} member functions; at most {most}")
+        elif MOST < count < most:
+            wrong.append(f"{path}:{line}: class {name} has {count} member functions: say so in LARGER")
+    return wrong
 
 
 def self_test():
     """The check must find the large class, and count neither the functions that an inner class has nor other lines."""
-    many = "".join(f"  int f{i}(int a = g(1), void (*b)(int) = nullptr) const {{ return h(a); }}\n" for i in range(61))
+    many = "".join(f"  int f{i}(int a = g(1), void (*b)(int) = nullptr) const {{ return h(a); }}\n" for i in range(41))
     fields = "".join(f"  int x{i} = f({i});\n  std::atomic<int> y{i}{{0}};\n" for i in range(80))
     inner = "".join(f"  void f{i}();\n" for i in range(40))
     wrong = {"src/base/a.h": f"class A final : public B<C> {{\n public:\n{many}}};\n"}
+    wrong["src/base/shrunk.h"] = wrong["src/base/a.h"].replace("class A", "class Job")
     right = {"src/base/b.h": f"struct B {{\n{fields}  struct Inner {{\n{inner}}};\n{inner}}};\n",
              "src/base/c.h": "enum class E {\n" + ",".join(f"a{i}" for i in range(90)) + "};\n"}
     return source_tree.self_test(check, wrong, right)
