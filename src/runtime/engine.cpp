@@ -256,7 +256,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (goes != nullptr && goes->spares && kept_until_ns(goes->block.value) > platform::now_ns())
     return 0;
   context.resumed.store(0, std::memory_order_relaxed);
-  context.nesting.holds_nothing = protocol::holds_nothing(event);
+  context.nesting.wait_for(event);
   bool waits = false;
   {
     std::lock_guard hold(mutex_);
@@ -274,7 +274,7 @@ std::uint64_t Engine::ask_core(ThreadContext& context, const protocol::Event& ev
   if (waits)
     wait_until(
         context, [&] { return context.resumed.load() != 0; }, limit, sleep != nullptr);
-  context.nesting.holds_nothing = false;
+  context.nesting.go_on();
   return context.value;
 }
 

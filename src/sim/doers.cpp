@@ -21,8 +21,9 @@ protocol::Nesting Doers::nesting_of(const Actor& actor) const {
   if (actor.id >= kMaxThreads) return {};
   if (!actor.busy()) return {.holds_nothing = actor.doing == Actor::Doing::kProgram};
   if (actor.wait != Actor::Wait::kResume) return {};
-  return {.holds_nothing =
-              protocol::holds_nothing(*std::get<protocol::Call>(actor.strand.step()).event)};
+  protocol::Nesting nesting;
+  nesting.wait_for(*std::get<protocol::Call>(actor.strand.step()).event);
+  return nesting;
 }
 
 // Whether the actor can begin a chore now: at a step, or while it waits for other nodes, but not in
