@@ -23,7 +23,7 @@ class SiteCounters;
 // nanoseconds.
 struct Counters {
   Counter pages_fetched, read_faults, write_faults, pages_flushed, bytes_flushed, notices,
-      pages_invalidated, pages_evicted, pages_refreshed,
+      pages_invalidated, pages_evicted, pages_adopted, pages_refreshed,
       refreshed_unused,  // refreshed again although no thread had used the previous refresh
       zero_fills, scans, idle_scans, lock_acquires, barriers, messages_sent, message_bytes_sent,
       link_messages, link_bytes, fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;

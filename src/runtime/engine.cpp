@@ -302,6 +302,8 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       offers_.push_back(*offer);
       offer_count_.fetch_add(1);
+    } else if (const auto* adopt = std::get_if<protocol::Adopt>(&effect)) {
+      leave_to_dropper({*adopt, {}});
     } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
       releases_.push_back(*kept);
       release_count_.fetch_add(1);

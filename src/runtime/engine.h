@@ -93,7 +93,7 @@ class Engine final : private transport::Receiver {
   }
   // Work for the dropper thread.
   struct Chore {
-    std::variant<protocol::Drop, protocol::Expire> what;
+    std::variant<protocol::Drop, protocol::Expire, protocol::Adopt> what;
     std::vector<std::byte> ranges;  // of an Expire
   };
 

@@ -177,10 +177,10 @@ void Engine::leave_to_dropper(Chore chore) {
   dropper_.call();
 }
 
-// Drops freed regions, and copies that are stale after an eager release of another node. Such an
-// operation waits only for threads of its own node, which poll while they wait, and for answers
-// that homes give at once. The handler thread cannot do this: it makes releases, and a release may
-// wait for chores of other nodes.
+// Drops freed regions, and copies that are stale after an eager release of another node, and adopts
+// homes. Such an operation waits only for threads of its own node, which poll while they wait, and
+// for answers that homes give at once. The handler thread cannot do this: it makes releases, and a
+// release may wait for chores of other nodes.
 void Engine::run_chores() {
   for (;;) {
     Chore chore;
@@ -196,6 +196,11 @@ void Engine::run_chores() {
     if (const auto* drop = std::get_if<protocol::Drop>(&chore.what)) {
       run(context, hlrc_.drop(context.strand, drop->region, drop->blocks));
       tell(context, protocol::RegionDropped{drop->region, drop->blocks});
+    } else if (const auto* adopt = std::get_if<protocol::Adopt>(&chore.what)) {
+      std::uint64_t taken = run(context, hlrc_.adopt(context.strand, *adopt));
+      context.counters.pages_adopted.add(taken);
+      tell(context, protocol::AdoptionMade{adopt->from, adopt->waiter, adopt->run.count, taken,
+                                           hlrc_.room_for_homes()});
     } else {
       const auto& expire = std::get<protocol::Expire>(chore.what);
       run(context, hlrc_.expire(context.strand, expire.origin, chore.ranges));

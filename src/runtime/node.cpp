@@ -125,6 +125,8 @@ base::Result<> Node::start() {
     hlrc.limit = memory_[self().value].limit_bytes / space_->unit();
     hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
     hlrc.reserve = hlrc.limit / 8;
+    std::uint64_t most = memory_[self().value].home_bytes / space_->unit();
+    hlrc.most_homes = most - most / 4;
   }
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(
@@ -245,11 +247,16 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   std::uint64_t most = memory_[node.value].home_bytes;
   std::string limit =
       most == ~0ull ? std::string() : fmt::format(" and may keep {}", size_text(most));
+  // A full node asks others to become the home of such a block.
+  bool moves = node == self() && nodes() > 1 &&
+               engine_->allocation_of(block).policy.homes == protocol::Homes::kFirstTouch;
+  std::string why = moves ? ", and no other node has room for more; use more nodes"
+                          : ", and has no more; use more nodes, spread the homes";
   bootstrap_->fail(
-      fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}, "
-                  "and has no more; use more nodes, spread the homes, or raise --memory",
+      fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}{}, "
+                  "or raise --memory",
                   fmt::ptr(space_->address_of(block)), name_of(node, *bootstrap_),
-                  size_text(space_->kept_bytes(node)), limit),
+                  size_text(space_->kept_bytes(node)), limit, why),
       1);
   std::abort();
 }

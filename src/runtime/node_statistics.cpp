@@ -112,6 +112,15 @@ void Node::report() const {
                                                  bootstrap_->host(), seconds(now_ns - joined_ns_)),
                                      std::move(threads),
                                      site_lines(*sites_, *core_, space_->unit()), std::move(locks));
+  std::uint64_t evicted = 0, adopted = 0;
+  threads_.for_each([&](const ThreadContext& context) {
+    evicted += context.counters.pages_evicted.get();
+    adopted += context.counters.pages_adopted.get();
+  });
+  if (evicted + adopted + core_->rooms().given() > 0)
+    text += fmt::format(
+        "  full: {} pages given to other nodes, {} taken from them, {} copies evicted\n",
+        core_->rooms().given(), adopted, evicted);
   std::uint64_t link_messages = 0, link_bytes = 0;
   threads_.for_each([&](const ThreadContext& context) {
     link_messages += context.counters.link_messages.get();

@@ -25,8 +25,8 @@ struct Progress {
 // it.
 struct Chore {
   std::uint32_t node = 0;
-  std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::ReleaseKept,
-               protocol::TurnExtended>
+  std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::Adopt,
+               protocol::ReleaseKept, protocol::TurnExtended>
       what;
   std::vector<std::byte> ranges;  // of an Expire: its data
 };

@@ -25,6 +25,8 @@ bool History::start(Chore& chore) {
     actor->start(hlrc.drop(actor->strand, drop->region, drop->blocks));
   } else if (const auto* offer = std::get_if<protocol::Offer>(&actor->chore.what)) {
     actor->start(hlrc.offer_asked(actor->strand, *offer));
+  } else if (const auto* adopt = std::get_if<protocol::Adopt>(&actor->chore.what)) {
+    actor->start(hlrc.adopt(actor->strand, *adopt));
   } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&actor->chore.what)) {
     actor->start(hlrc.release_kept(actor->strand, *kept));
   } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&actor->chore.what)) {
@@ -81,6 +83,10 @@ void History::finish_chore(Actor& actor) {
     step_core(node, protocol::RegionDropped{drop->region, drop->blocks});
   } else if (const auto* offer = std::get_if<protocol::Offer>(&what)) {
     step_core(node, protocol::OfferMade{offer->to, offer->waiter, value});
+  } else if (const auto* adopt = std::get_if<protocol::Adopt>(&what)) {
+    std::uint32_t room = nodes_[node].hlrc().room_for_homes();
+    step_core(node,
+              protocol::AdoptionMade{adopt->from, adopt->waiter, adopt->run.count, value, room});
   } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&what)) {
     step_core(node, protocol::LockRelease{kept->lock, protocol::kNobody, value});
   } else if (const auto* expire = std::get_if<protocol::Expire>(&what)) {

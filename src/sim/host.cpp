@@ -22,6 +22,8 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
       spawn({node, *expire, {ranges, ranges + expire->size}});
     } else if (const auto* offer = std::get_if<protocol::Offer>(&effect)) {
       spawn({node, *offer, {}});
+    } else if (const auto* adopt = std::get_if<protocol::Adopt>(&effect)) {
+      spawn({node, *adopt, {}});
     } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
       spawn({node, *kept, {}});
     } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {

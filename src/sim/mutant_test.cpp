@@ -46,7 +46,7 @@ struct Start {
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 123'000, Mix::kMix, Mix::kMix},
                              {"ReadOnce", 0, 19'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 610'000, Mix::kMix, Mix::kNever},
-                             {"MissKeepsVersion", 0, 25'000, Mix::kMix, Mix::kMix}};
+                             {"MissKeepsVersion", 0, 20'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {

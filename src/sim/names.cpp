@@ -121,6 +121,11 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ExitDefersOffer",
                                        "ExitOffersLate",
                                        "ExitGivesNotice",
+                                       "AsksToAdopt",
+                                       "AsksToAdoptLater",
+                                       "Adopts",
+                                       "AdoptsLess",
+                                       "AdoptsNothing",
                                        "InvalidateFlushesDirty",
                                        "InvalidateClaimsHome",
                                        "InvalidateFindsZeros",
@@ -322,6 +327,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ExpirySparesBusy",
                                          "ExpiryForgetsChild",
                                          "SettleUnconfirmed",
+                                         "AdoptsUnoffered",
                                          "ClaimTracked",
                                          "AtomicForgetsCopy",
                                          "AtomicWithoutNotice",
@@ -405,7 +411,8 @@ constexpr std::string_view kEvents[] = {
     "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
     "region find",    "region extent", "region free",    "region dropped", "sc ask",
     "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
-    "expired",        "ask offer",     "offer made",     "received"};
+    "expired",        "ask offer",     "offer made",     "ask adoption",   "await adoptions",
+    "adoption made",  "received"};
 constexpr std::string_view kOps[] = {
     "load",       "store",  "lock",     "unlock",       "barrier", "side barrier", "gather",
     "add",        "set",    "await",    "post",         "take",    "ready",        "condition",
@@ -422,7 +429,7 @@ constexpr std::string_view kMessages[] = {
     "sc grant",     "expire",          "expired",        "atomic request", "atomic reply",
     "lock insert",  "lock inserted",   "offer request",  "offer reply",    "sc returned",
     "lock try",     "lock try on",     "lock tried",     "lock busy",      "lock manager request",
-    "lock manager"};
+    "lock manager", "adopt request",   "adopt reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
@@ -430,7 +437,7 @@ static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
 static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kArrive) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kLockManager) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAdoptReply) + 1);
 
 template <std::size_t size>
 bool has(const std::string_view (&names)[size], std::string_view name) {

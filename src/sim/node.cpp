@@ -92,6 +92,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .enters_protected = setup.enters_protected,
                                      .limit = setup.limit,
                                      .reserve = setup.limit / 4,
+                                     .most_homes = setup.most_homes(),
                                      .migrate = setup.migrate,
                                      .in_memory_barriers = setup.in_memory_barriers,
                                      .push_arity = setup.barrier_arity,

@@ -64,6 +64,8 @@ struct Setup {
   bool predicts_at_random = false;  // by random_predictor.h; `prediction` is not used
   std::uint64_t prediction_seed = 0;
 
+  // Homes with which a node asks others to adopt some.
+  std::uint64_t most_homes() const { return limit == ~0ull ? limit : limit / 4; }
   std::uint32_t clusters_used() const { return std::min({clusters, hosts, nodes}); }
 };
 

@@ -68,6 +68,12 @@ class RandomPredictor final : public protocol::Predictor {
   bool defers(std::uint64_t) override { return says(kDefer); }
   std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
   bool may_give(std::uint64_t, bool, bool) override { return says(kGive); }
+  protocol::AdoptionPlan adoption(const protocol::HomePressure&,
+                                  const protocol::PlacesForHomes& places) override {
+    NodeId node{rng_.chance(5) ? static_cast<std::uint32_t>(some(kAdopt))
+                               : rng_.below(places.nodes())};
+    return {.node = node, .blocks = some(kAdopt), .presses = says(kPress), .waits = says(kWait)};
+  }
   bool tries_in_memory(BarrierId) override { return says(kMemoryBarrier); }
   bool holds_memory_barrier_with_leases(std::uint64_t) override {
     return says(kMemoryBarrierWithLeases);
@@ -107,6 +113,9 @@ class RandomPredictor final : public protocol::Predictor {
     kPushTree,
     kPushVersion,
     kWithArrival,
+    kAdopt,
+    kPress,
+    kWait,
     kQuestions,
   };
   static constexpr std::uint32_t kChances[] = {0, 10, 50, 50, 90, 100};  // percent

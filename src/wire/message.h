@@ -56,6 +56,8 @@ enum class Kind : std::uint8_t {
   kLockBusy,
   kLockManagerRequest,
   kLockManager,
+  kAdoptRequest,
+  kAdoptReply,
 };
 
 // Asks for a lock. kLockRequest: to the lock's manager. kLockForward: from the manager to the last
@@ -256,11 +258,15 @@ struct Expired {
   std::uint32_t waiter = 0;
 };
 
-// Asks a home to offer these blocks to the sender, which is about to write them. The answer,
-// OfferReply, says how many of them the home has offered.
+// Why a node asks for homes: it is about to write the blocks; it has only read blocks in order; or
+// their home has asked it to adopt them.
+enum class OfferWish : std::uint8_t { kWrites, kReads, kAdopts };
+
+// Asks a home to offer these blocks to the sender. The answer, OfferReply, says how many of them
+// the home has offered.
 struct OfferRequest {
   Kind kind = Kind::kOfferRequest;
-  std::uint8_t reads = 0;  // 1: the requester has only read blocks in order
+  std::uint8_t wish = 0;  // OfferWish
   std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t first = 0;
@@ -272,6 +278,28 @@ struct OfferReply {
   std::uint8_t pad[3] = {};
   std::uint32_t waiter = 0;
   std::uint64_t blocks = 0;
+};
+
+// Asks a node to become the home of these blocks, whose home is the sender. It takes those that it
+// has room for and that the sender then offers.
+struct AdoptRequest {
+  Kind kind = Kind::kAdoptRequest;
+  std::uint8_t presses = 0;  // 1: the sender has no memory left
+  std::uint8_t pad[2] = {};
+  std::uint32_t waiter = 0;
+  std::uint64_t first = 0;
+  std::uint64_t blocks = 0;
+};
+inline constexpr std::uint64_t kMostAdopted = 256;  // blocks in one request
+// `blocks`: as in the request; `taken`: how many of them moved; `room`: how much memory the new
+// home has left for homes, in 64ths of its limit.
+struct AdoptReply {
+  Kind kind = Kind::kAdoptReply;
+  std::uint8_t room = 0;
+  std::uint8_t pad[2] = {};
+  std::uint32_t waiter = 0;
+  std::uint32_t blocks = 0;
+  std::uint32_t taken = 0;
 };
 
 // Asks a home whose memory cannot be reached for `blocks` blocks (1 to 16) from `block` on. `how`:

@@ -55,6 +55,11 @@ void CoreHost::step(const protocol::Event& event) {
       TERRANE_CHECK(offer->run.count > 0 && offer->run.end() <= kBlocks,
                     "what is asked for lies in the space");
       step(protocol::OfferMade{offer->to, offer->waiter, offer->run.count});
+    } else if (const auto* adopt = std::get_if<protocol::Adopt>(&effect)) {
+      TERRANE_CHECK(adopt->run.count > 0 && adopt->run.end() <= kBlocks,
+                    "what is to be adopted lies in the space");
+      std::uint64_t blocks = adopt->run.count;
+      step(protocol::AdoptionMade{adopt->from, adopt->waiter, blocks, blocks / 2, 32});
     } else if (const auto* kept = std::get_if<protocol::ReleaseKept>(&effect)) {
       kept_.push_back(kept->lock);
     } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
@@ -267,7 +272,7 @@ void CoreHost::release_blocks(InputReader& input) {
 void CoreHost::act(InputReader& input) {
   WaiterId waiter{input.below(kThreads)};
   Thread& thread = threads_[waiter.value];
-  std::uint32_t action = input.below(10);
+  std::uint32_t action = input.below(11);
   if (action == 0 && !drops_.empty()) {
     protocol::Drop drop = drops_.front();
     drops_.pop_front();
@@ -309,8 +314,19 @@ void CoreHost::act(InputReader& input) {
   if (action == 9) {
     NodeId home{(self_.value + 1) % nodes_};
     thread.wait = Wait::kOffer;
-    step(protocol::AskOffer{
-        home, {input.below(200), 1 + input.below(56)}, input.below(2) != 0, waiter});
+    step(protocol::AskOffer{home,
+                            {input.below(200), 1 + input.below(56)},
+                            static_cast<protocol::OfferWish>(input.below(3)),
+                            waiter});
+  }
+  if (action == 10) {
+    NodeId node{(self_.value + 1) % nodes_};
+    bool waits = input.below(2) != 0;
+    if (waits) thread.wait = Wait::kOffer;
+    step(protocol::AskAdoption{node,
+                               {input.below(200), 1 + input.below(56)},
+                               input.below(2) != 0,
+                               waits ? waiter : protocol::kNobody});
   }
   if (action == 7) {
     thread.wait = Wait::kFree;

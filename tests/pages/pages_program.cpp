@@ -591,11 +591,13 @@ void freed() {
 
 // All could hold it together, but node 1 is the first to touch all of it.
 void exhausted() {
-  auto* bytes = allocate_all<std::uint8_t>(15u << 20);
-  terrane_barrier();
-  if (terrane_node() == 1)
-    for (std::size_t i = 0; i < 15u << 20; i += kPage) at(bytes, i) = 1;
-  terrane_barrier();
+  terrane_alloc_options here{TERRANE_HOMES_EXPLICIT, 1, nullptr};
+  for (int r = 0; r < 2; ++r) {
+    auto* bytes = static_cast<std::uint8_t*>(terrane_alloc_all(7u << 20, &here));
+    if (terrane_node() == 1)
+      for (std::size_t i = 0; i < 7u << 20; i += kPage) at(bytes, i) = 1;
+    terrane_barrier();
+  }
 }
 
 // Node 0 writes what is at home at node 1, which does nothing.

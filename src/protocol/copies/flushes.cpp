@@ -74,6 +74,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
     Owner owner = co_await homes_.claim_owner(s, block);
     home = NodeId{owner.entry - 1};
     node_.entries[block].set_home(home, true);
+    if (owner.entry == mine) node_.add_home(block);
     if (owner.entry == mine) co_return Flushed{.mine = true};
     mark(Mark::kReleaseLosesClaim);
   }

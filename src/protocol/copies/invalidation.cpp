@@ -114,6 +114,7 @@ Task<> Invalidation::drop_run(Strand& s, BlockRange run) {
     node_.written.erase(b);
     node_.remove_cached(b);
     node_.remove_idle(b);
+    node_.remove_home(b);
     node_.leaving.erase(b);
     node_.spare.erase(b);
     node_.entries[b].set_policy({}, {}, 0);

@@ -34,7 +34,8 @@ Core::Core(const CoreConfig& config)
            .reached = config.reached},
           outbox_),
       expiry_(config.self, clusters_, config.barrier_arity, outbox_),
-      offers_(config.self, outbox_) {}
+      offers_(config.self, outbox_),
+      adoptions_(config.self, config.nodes, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
   outbox_.open(out);
@@ -86,6 +87,9 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const AskOffer& e) { offers_.ask(e); },
                  [&](const OfferMade& e) { offers_.made(e); },
+                 [&](const AskAdoption& e) { adoptions_.ask(e); },
+                 [&](const AwaitAdoptions& e) { adoptions_.await(e.waiter); },
+                 [&](const AdoptionMade& e) { adoptions_.made(e); },
                  [&](const Received& e) { received(e); },
              },
              event);
@@ -142,6 +146,12 @@ void Core::received(const Received& event) {
       break;
     case wire::Kind::kOfferReply:
       good = offers_.received_reply(event.from, message);
+      break;
+    case wire::Kind::kAdoptRequest:
+      good = adoptions_.received_request(event.from, message, config_.blocks);
+      break;
+    case wire::Kind::kAdoptReply:
+      good = adoptions_.received_reply(event.from, message);
       break;
     default:  // messages about pages are for the host itself, not for the core
       break;

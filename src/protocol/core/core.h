@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "protocol/core/adoption_requests.h"
 #include "protocol/core/barrier_tree.h"
 #include "protocol/core/counts.h"
 #include "protocol/core/expiry.h"
@@ -54,6 +55,8 @@ class Core {
   const Clusters& clusters() const { return clusters_; }
   const BarrierTree& barriers() const { return barriers_; }
   const sc::Machine& sc() const { return sc_; }
+  // What this node knows of the others' room for homes. Any thread may read it.
+  const NodeRooms& rooms() const { return adoptions_.rooms(); }
   void check_invariants() const;
 
  private:
@@ -72,6 +75,7 @@ class Core {
   sc::Machine sc_;
   Expiry expiry_;
   OfferRequests offers_;
+  AdoptionRequests adoptions_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -8,7 +8,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 void OfferRequests::ask(const AskOffer& event) {
   TERRANE_CHECK(event.home != self_, "a home is asked by others");
   if (event.waiter != kNobody) expect(event);
-  wire::put(outbox_.begin(), wire::OfferRequest{.reads = static_cast<std::uint8_t>(event.reads),
+  wire::put(outbox_.begin(), wire::OfferRequest{.wish = static_cast<std::uint8_t>(event.wish),
                                                 .waiter = event.waiter.value,
                                                 .first = event.run.first,
                                                 .blocks = event.run.count});
@@ -25,11 +25,14 @@ bool OfferRequests::received_request(NodeId from, Bytes message, std::uint64_t b
   wire::OfferRequest request;
   if (!wire::take(message, request) || !message.empty() || request.blocks == 0 ||
       request.blocks > wire::kMostOffered || request.first >= blocks ||
-      request.blocks > blocks - request.first || request.reads > 1) {
+      request.blocks > blocks - request.first ||
+      request.wish > static_cast<std::uint8_t>(OfferWish::kAdopts)) {
     return false;
   }
-  outbox_.offer(
-      {from, WaiterId{request.waiter}, {request.first, request.blocks}, request.reads != 0});
+  outbox_.offer({from,
+                 WaiterId{request.waiter},
+                 {request.first, request.blocks},
+                 static_cast<OfferWish>(request.wish)});
   return true;
 }
 

@@ -11,7 +11,7 @@ constexpr WaiterId kWaiter{3};
 
 TEST(OfferRequestsTest, TheHomeIsAskedAndItsAnswerResumes) {
   TestJob job(3);
-  job.step(2, AskOffer{NodeId{1}, {8, 5}, false, kWaiter});
+  job.step(2, AskOffer{NodeId{1}, {8, 5}, OfferWish::kWrites, kWaiter});
   job.deliver_all();
   ASSERT_EQ(job.offers.size(), 1u);
   auto [node, offer] = job.offers.front();
@@ -29,12 +29,12 @@ TEST(OfferRequestsTest, TheHomeIsAskedAndItsAnswerResumes) {
 TEST(OfferRequestsTest, WhereNobodyWaitsNothingIsAnswered) {
   TestJob job(3);
   for (std::uint64_t block : {8, 16}) {  // several such requests may be under way
-    job.step(2, AskOffer{NodeId{1}, {block, 5}, true, kNobody});
+    job.step(2, AskOffer{NodeId{1}, {block, 5}, OfferWish::kReads, kNobody});
     job.deliver_all();
   }
   ASSERT_EQ(job.offers.size(), 2u);
   auto [node, offer] = job.offers.front();
-  EXPECT_TRUE(offer.reads);
+  EXPECT_EQ(offer.wish, OfferWish::kReads);
   job.messages.clear();
   job.step(1, OfferMade{offer.to, offer.waiter, 4});
   EXPECT_TRUE(job.messages.empty());
@@ -53,7 +53,7 @@ TEST(OfferRequestsTest, WhatNobodyAskedForOrLiesOutsideIsMalformed) {
   EXPECT_TRUE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 1, .blocks = ~0ull}));
   EXPECT_TRUE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 0, .blocks = 1025}));
   EXPECT_FALSE(receive(0, 1, wire::OfferRequest{.waiter = 1, .first = 0, .blocks = 1}));
-  job.step(0, AskOffer{NodeId{1}, {8, 5}, false, kWaiter});
+  job.step(0, AskOffer{NodeId{1}, {8, 5}, OfferWish::kWrites, kWaiter});
   EXPECT_TRUE(receive(0, 2, wire::OfferReply{.waiter = kWaiter.value, .blocks = 1}));
   EXPECT_FALSE(receive(0, 1, wire::OfferReply{.waiter = kWaiter.value, .blocks = 1}));
 }

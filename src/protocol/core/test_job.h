@@ -67,6 +67,8 @@ class TestJob {
         expires.emplace_back(node, *expire);
       } else if (const auto* offer = std::get_if<Offer>(&effect)) {
         offers.emplace_back(node, *offer);
+      } else if (const auto* adopt = std::get_if<Adopt>(&effect)) {
+        adopts.emplace_back(node, *adopt);
       } else if (std::holds_alternative<Malformed>(effect)) {
         ++malformed;
       }
@@ -98,6 +100,7 @@ class TestJob {
   std::vector<std::pair<std::uint32_t, Recall>> recalls;
   std::vector<std::pair<std::uint32_t, Expire>> expires;
   std::vector<std::pair<std::uint32_t, Offer>> offers;
+  std::vector<std::pair<std::uint32_t, Adopt>> adopts;
   int malformed = 0;
 
  private:

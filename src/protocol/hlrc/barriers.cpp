@@ -174,6 +174,9 @@ Task<> Barriers::last_barrier(Strand& s, BarrierId id) {
   Event come = BarrierEnter{id, 1, s.waiter()};
   co_await s.call(come);
   co_await releases_.release(s);
+  // A node that adopts homes of this one asks it for them.
+  Event adopted = AwaitAdoptions{s.waiter()};
+  co_await s.call(adopted);
   Event arrive = BarrierArrive{id, s.waiter()};
   co_await s.call(arrive);
 }

@@ -8,6 +8,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t block = id.value;
   if (memory_.is_short()) co_await memory_.make_room(s);
+  if (adoptions_.may_relieve()) co_await adoptions_.relieve(s);
   co_await node_.lock_block(s, block);
   FaultResult result = FaultResult::kDone;
   BlockState state = node_.entries[block].state();
@@ -101,6 +102,7 @@ Task<BlockRange> Faults::end_offers_behind(Strand& s, std::uint64_t block) {
 Task<FaultResult> Faults::fault_at_home(Strand& s, BlockRange run, Access wanted) {
   bool backed = co_await s.perform(Populate{run});
   if (!backed) co_return FaultResult::kNoMemory;
+  for (std::uint64_t b = run.first; b < run.end(); ++b) node_.add_home(b);
   if (!node_.tracked.contains(run.first)) {
     mark(Mark::kFaultAtHome);
     co_await s.perform(Map{run, Access::kWrite});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/copies/memory.h"
+#include "protocol/hlrc/adoptions.h"
 #include "protocol/hlrc/misses.h"
 #include "protocol/homes/home_words.h"
 #include "protocol/node/node_state.h"
@@ -11,8 +12,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // Page faults: makes a block accessible that a thread could not read or write.
 class Faults {
  public:
-  Faults(NodeState& node, HomeWords& homes, Memory& memory, Misses& misses)
-      : node_(node), homes_(homes), memory_(memory), misses_(misses) {}
+  Faults(NodeState& node, HomeWords& homes, Memory& memory, Misses& misses, Adoptions& adoptions)
+      : node_(node), homes_(homes), memory_(memory), misses_(misses), adoptions_(adoptions) {}
   Faults(const Faults&) = delete;
 
   // As Hlrc::fault.
@@ -32,6 +33,7 @@ class Faults {
   HomeWords& homes_;
   Memory& memory_;
   Misses& misses_;
+  Adoptions& adoptions_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -12,6 +12,7 @@
 #include "protocol/copies/refreshes.h"
 #include "protocol/copies/subscriptions.h"
 #include "protocol/hlrc/acquires.h"
+#include "protocol/hlrc/adoptions.h"
 #include "protocol/hlrc/atomics.h"
 #include "protocol/hlrc/barriers.h"
 #include "protocol/hlrc/count_operations.h"
@@ -58,7 +59,8 @@ class Hlrc : public MemoryRoom {
         acquires_(node_, offers_, subscriptions_, refreshes_),
         memory_(node_, notices_, invalidation_),
         misses_(node_, homes_, fetches_),
-        faults_(node_, homes_, memory_, misses_),
+        adoptions_(node_, homes_, fetches_, memory_, misses_),
+        faults_(node_, homes_, memory_, misses_, adoptions_),
         atomics_(node_, notices_, homes_, tracked_homes_, flushes_, faults_),
         locks_(node_, homes_, releases_, acquires_),
         counts_(node_, releases_, acquires_, locks_),
@@ -132,8 +134,14 @@ class Hlrc : public MemoryRoom {
   // Drops this node's copies in the range, after their changes are at the homes. punch: their
   // memory is given back to the machine.
   Task<> evict(Strand& s, BlockRange range, bool punch) { return memory_.evict(s, range, punch); }
-  // For a machine without free memory: gives back all memory that this node can do without.
-  Task<> free_memory(Strand& s) { return memory_.free_memory(s); }
+  // For a machine without free memory: gives back all memory that this node can do without, and
+  // asks other nodes to adopt homes.
+  Task<> free_memory(Strand& s) { return adoptions_.free_memory(s); }
+  // Another node asks this one to become the home of its blocks (an Adopt effect). Result: of how
+  // many it did.
+  Task<std::uint64_t> adopt(Strand& s, Adopt asked) { return adoptions_.adopt(s, asked); }
+  // How many more homes this node has room for, in 64ths of its limit.
+  std::uint32_t room_for_homes() const { return adoptions_.room_for_homes(); }
   // For a handler thread, when other nodes have stored so much in homes here that memory is over
   // the limit: evicts some copies. Does nothing while this node releases, invalidates or evicts.
   Task<> trim(Strand& s) { return memory_.trim(s); }
@@ -172,6 +180,8 @@ class Hlrc : public MemoryRoom {
   }
 
   std::uint64_t cached() const { return node_.copies(); }
+  // Homes here that may move.
+  std::uint64_t homes() const { return node_.home_count.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return node_.entries[block]; }
   bool is_tracked(std::uint64_t block) const { return node_.tracked.contains(block); }
   bool is_cached(std::uint64_t block) const { return node_.cached.contains(block); }
@@ -193,6 +203,7 @@ class Hlrc : public MemoryRoom {
   Acquires acquires_;
   Memory memory_;
   Misses misses_;
+  Adoptions adoptions_;
   Faults faults_;
   Atomics atomics_;
   Locks locks_;

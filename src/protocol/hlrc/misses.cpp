@@ -119,7 +119,8 @@ Task<bool> Misses::ask_offers(Strand& s, const Miss& miss, NodeId home, std::uin
   if (run.count == 0) co_return false;
   bool reads = miss.access == Access::kRead;
   mark(reads ? Mark::kFaultAsksForHomesToRead : Mark::kFaultAsksForHomes);
-  Event ask = AskOffer{home, run, reads, s.waiter()};
+  OfferWish wish = reads ? OfferWish::kReads : OfferWish::kWrites;
+  Event ask = AskOffer{home, run, wish, s.waiter()};
   std::uint64_t offered = co_await s.call(ask);
   node_.predictor.homes_asked(miss, run.end(), offered);
   co_return true;

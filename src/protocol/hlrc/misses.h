@@ -47,6 +47,11 @@ class Misses {
                                     std::uint64_t unmissed, MissUnderWay& under_way);
   // After a miss: prefetches blocks before this one, if the predictor says so.
   Task<> prefetch_before(Strand& s, std::uint64_t block, MissUnderWay& under_way);
+  // Blocks of which this node has become the home enter the view, protected (kRead) or writable.
+  // Then other nodes find them here. Their locks are held.
+  Task<> enter_homes(Strand& s, BlockRange run, Access wanted);
+  // Blocks that were to come did not. Unlocks them.
+  Task<> leave_out(Strand& s, BlockRange blocks);
 
  private:
   Task<BlockState> fault_copy(Strand& s, BlockRange& run, Access wanted, NodeId home,
@@ -54,7 +59,6 @@ class Misses {
   Miss miss_of(std::uint64_t block, Access wanted, NodeId home) const;
   Access access_of_homes(const Miss& miss) const;
   Task<bool> ask_offers(Strand& s, const Miss& miss, NodeId home, std::uint64_t most);
-  Task<> enter_homes(Strand& s, BlockRange run, Access wanted);
   Task<> enter_copies(Strand& s, BlockRange run, Access wanted);
   Task<std::uint64_t> extend_run(Strand& s, BlockRange& run, NodeId home, const MissPlan& plan,
                                  const MissUnderWay& under_way);
@@ -64,7 +68,6 @@ class Misses {
                           const MissUnderWay& under_way);
   Task<bool> is_known_home(Strand& s, std::uint64_t block, NodeId home, bool fresh,
                            const MissUnderWay& under_way);
-  Task<> leave_out(Strand& s, BlockRange blocks);
   Task<NodeId> lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t missed,
                              MissUnderWay& under_way);
   Task<> ask_pipelined(Strand& s, BlockRange run, NodeId home, std::uint64_t extent,

@@ -66,7 +66,9 @@ Task<> Misses::ask_pipelined_offers(Strand& s, Miss miss, const Pipeline& pipeli
   next.count = std::min(next.count, pipeline.extent_end - next.first);
   if (next.count == 0) co_return;
   mark(Mark::kFaultAsksForHomesEarly);
-  Event ask = AskOffer{pipeline.home, next, pipeline.wanted == Access::kRead, kNobody};
+  bool reads = pipeline.wanted == Access::kRead;
+  OfferWish wish = reads ? OfferWish::kReads : OfferWish::kWrites;
+  Event ask = AskOffer{pipeline.home, next, wish, kNobody};
   co_await s.tell(ask);
 }
 

@@ -108,6 +108,7 @@ Task<> HomeWords::enter_claimed(Strand& s, BlockRange run, std::uint64_t claimed
     bool here = b < ours.end();
     if (here) node_.entries[b].set_home(node_.config.self, true);
     if (here) node_.entries[b].copy_policy(node_.entries[neighbour]);
+    if (here && backed) node_.add_home(b);
     co_await node_.unlock_block(s, b, here && backed ? BlockState::kHome : BlockState::kInvalid);
   }
 }

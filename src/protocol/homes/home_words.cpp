@@ -9,9 +9,7 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
   std::uint64_t found = co_await s.call(find);
   std::uint64_t home = home_found(found);
   if (home == kHomeNowhere) co_return home;
-  std::uint32_t directory = is_first_touch(home) ? directory_found(home) : 0;
-  node_.entries[block].set_policy(protocol_found(found), propagation_found(found), directory);
-  if (node_.entries[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
+  set_policy(block, found);
   if (is_first_touch(home)) {
     bool claims = wanted == Access::kWrite;
     std::uint32_t mine = node_.config.self.value + 1;
@@ -36,6 +34,13 @@ Task<std::uint64_t> HomeWords::find_home(Strand& s, std::uint64_t block, Access 
   node_.entries[block].set_home(NodeId{static_cast<std::uint32_t>(home)});
   same_owner = {block, together_found(found)};
   co_return home;
+}
+
+void HomeWords::set_policy(std::uint64_t block, std::uint64_t found) {
+  std::uint64_t home = home_found(found);
+  std::uint32_t directory = is_first_touch(home) ? directory_found(home) : 0;
+  node_.entries[block].set_policy(protocol_found(found), propagation_found(found), directory);
+  if (node_.entries[block].eager()) eager_seen_.store(true, std::memory_order_relaxed);
 }
 
 Task<Owner> HomeWords::ask_owner(Strand& s, std::uint64_t block, std::uint64_t known) {
@@ -139,6 +144,7 @@ Task<> HomeWords::become_home(Strand& s, BlockRange run, bool tracks) {
     node_.remove_cached(b);
     node_.spare.insert(b);
     node_.entries[b].set_home(node_.config.self, true);
+    node_.add_home(b);
     node_.predictor.home_came(b);
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{b}});
     std::uint32_t times = (word + (1u << 5)) & kTimes;

@@ -21,6 +21,8 @@ class HomeWords {
   // receives the blocks that the directory named with it.
   Task<std::uint64_t> find_home(Strand& s, std::uint64_t block, Access wanted,
                                 BlockRange& same_owner);
+  // Notes the policy of the block's region, as a RegionFind answered. The block's lock is held.
+  void set_policy(std::uint64_t block, std::uint64_t found);
   // Asks the directory for the block's owner, and for how many blocks behind it have the same one.
   // Owners stay until the region is freed. known: a block of the same allocation whose home was
   // found.

@@ -177,6 +177,7 @@ Task<> Offers::offer_part(Strand& s, BlockRange run, NodeId to) {
     if (written) mark(Mark::kExitOffersWritten);
     if (far || (written && !mutant(Mutant::kOfferForgetsWrites))) notices_.notice(b);
     node_.written.erase(b);
+    node_.remove_home(b);
     node_.leaving.insert(b);
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{b}});
     std::uint32_t offered = (word & kStays) | kOffered | word_for(to);
@@ -220,20 +221,21 @@ Task<std::uint64_t> Offers::offer_asked(Strand& s, Offer asked) {
     mark(Mark::kAskedWhileReleasing);
     co_return 0;
   }
-  auto [to, waiter, run, reads] = asked;
+  auto [to, waiter, run, wish] = asked;
   offers_.clear();
   std::uint64_t count = 0;
   for (std::uint64_t b = run.first; b < run.end();) {
     BlockRange part{b, 0};
     while (part.end() < run.end()) {
-      bool may = co_await may_offer_asked(s, part.end(), to, reads);
+      bool may = co_await may_offer_asked(s, part.end(), to, wish);
       if (!may) break;
       ++part.count;
     }
     b = part.end() + 1;
     if (part.count == 0) continue;
     mark(Mark::kAskedAndOffers);
-    for (std::uint64_t i = part.first; i < part.end(); ++i) node_.predictor.home_given(i, reads);
+    for (std::uint64_t i = part.first; i < part.end() && wish != OfferWish::kAdopts; ++i)
+      node_.predictor.home_given(i, wish == OfferWish::kReads);
     co_await offer_part(s, part, to);
     offers_.push_back({part, to});
     count += part.count;
@@ -244,13 +246,13 @@ Task<std::uint64_t> Offers::offer_asked(Strand& s, Offer asked) {
 }
 
 // Locks the block, if it may be offered.
-Task<bool> Offers::may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool reads) {
+Task<bool> Offers::may_offer_asked(Strand& s, std::uint64_t block, NodeId to, OfferWish wish) {
   co_await s.pause();
   if (!node_.entries[block].try_lock_now()) co_return false;
   bool may = co_await can_offer(s, block, to);
-  if (may) {
+  if (may && wish != OfferWish::kAdopts) {
     std::uint32_t word = co_await s.perform(LoadWord{node_.config.self, BlockId{block}});
-    may = node_.predictor.may_give(block, reads, (word & kTimes) != 0);
+    may = node_.predictor.may_give(block, wish == OfferWish::kReads, (word & kTimes) != 0);
   }
   if (!may) co_await node_.unlock_block(s, block, node_.entries[block].state());
   co_return may;

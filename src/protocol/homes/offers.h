@@ -47,7 +47,7 @@ class Offers {
   Task<bool> can_offer(Strand& s, std::uint64_t block, NodeId to);
   Task<> offer_part(Strand& s, BlockRange run, NodeId to);
   Task<> arm_offers(Strand& s);
-  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to, bool reads);
+  Task<bool> may_offer_asked(Strand& s, std::uint64_t block, NodeId to, OfferWish wish);
 
   NodeState& node_;
   Notices& notices_;

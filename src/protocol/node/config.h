@@ -28,8 +28,10 @@ struct HlrcConfig {
   std::uint64_t limit = ~0ull;  // most memory to use, in blocks: pages and twins
   std::uint64_t floor = 2;      // this many copies stay, however short memory is
   std::uint64_t reserve = 0;    // blocks of the limit that homes taken from other nodes leave free
-  bool migrate = false;         // homes by first touch follow their writers
-  bool lazy = true;             // a token stays, without a release, until another node asks for it
+  // With more homes than this, the node asks others to adopt some.
+  std::uint64_t most_homes = ~0ull;
+  bool migrate = false;  // homes by first touch follow their writers
+  bool lazy = true;      // a token stays, without a release, until another node asks for it
   bool in_memory_barriers =
       true;  // rounds without notices are held in memory, if all nodes reach it
   std::uint32_t push_arity = kPushArity;  // this and the next two: as in ServerConfig

@@ -19,6 +19,7 @@ NodeState::NodeState(const HlrcConfig& settings, const BlockMemory& memory, Core
       idle(memory.sets[5], config.blocks),
       leaving(memory.sets[6], config.blocks),
       spare(memory.sets[7], config.blocks),
+      homes(memory.sets[10], config.blocks),
       reached_(memory.reached),
       used_(memory.used) {}
 
@@ -42,6 +43,17 @@ void NodeState::close(std::uint64_t block) {
   if (!open.contains(block)) return;
   open.erase(block);
   open_count.fetch_sub(1);
+}
+
+void NodeState::add_home(std::uint64_t block) {
+  if (entries[block].movable() && !homes.insert(block))
+    home_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void NodeState::remove_home(std::uint64_t block) {
+  if (!homes.contains(block)) return;
+  homes.erase(block);
+  home_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NodeState::add_idle(std::uint64_t block) {

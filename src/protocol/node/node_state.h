@@ -34,6 +34,9 @@ class NodeState : public BlockLocks {
   // The block is no open copy any more. Needs no step: it counts as written until the next release
   // finds it written and protects it.
   void close(std::uint64_t block);
+  // The block's home, which may move, is here, and has memory. Its lock is held.
+  void add_home(std::uint64_t block);
+  void remove_home(std::uint64_t block);
   // The block is no copy any more, but its memory is still here.
   void add_idle(std::uint64_t block);
   void remove_idle(std::uint64_t block);
@@ -101,10 +104,12 @@ class NodeState : public BlockLocks {
   BlockSet idle;     // no copies any more, but their memory may still be here
   BlockSet leaving;  // homes that were offered, or have moved and left their memory here
   BlockSet spare;    // homes here that were copies, and whose twins may still be here
+  BlockSet homes;    // homes here that may move, and that are not on offer
 
   std::atomic<std::uint32_t> open_count{0};
   std::atomic<std::uint64_t> cached_count{0};
   std::atomic<std::uint64_t> idle_count{0};
+  std::atomic<std::uint64_t> home_count{0};
   std::atomic<std::uint64_t> dirty_count{0};  // grows with what the next release has to look for
   // The same for homes that faults have taken. A fault does not hold the consistency lock, so it
   // increments this after its other changes.

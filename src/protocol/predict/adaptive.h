@@ -3,6 +3,7 @@
 #include "protocol/predict/first_miss.h"
 #include "protocol/predict/home_offers.h"
 #include "protocol/predict/home_requests.h"
+#include "protocol/predict/homes_elsewhere.h"
 #include "protocol/predict/memory_barriers.h"
 #include "protocol/predict/past.h"
 #include "protocol/predict/predictor.h"
@@ -113,6 +114,9 @@ class AdaptivePredictor final : public Predictor {
   }
   void offer_ended(std::uint64_t block) override { home_offers_.ended(block); }
   void home_gone(std::uint64_t block) override { home_offers_.gone(block); }
+  AdoptionPlan adoption(const HomePressure& pressure, const PlacesForHomes& places) override {
+    return homes_elsewhere_.plan(pressure, places);
+  }
   void home_came(std::uint64_t block) override;
 
   bool tries_in_memory(BarrierId id) override { return memory_barriers_.tries(id); }
@@ -146,6 +150,7 @@ class AdaptivePredictor final : public Predictor {
   SilentWrites silent_writes_{past_};
   OpenCopies open_copies_{past_};
   HomeOffers home_offers_{past_};
+  HomesElsewhere homes_elsewhere_{past_};
   MemoryBarriers memory_barriers_{past_};
   LockReleases lock_releases_{past_};
   LockTurns lock_turns_{past_};

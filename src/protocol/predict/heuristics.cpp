@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "offer_ends_run",
     "ask_homes_to_write",
     "ask_homes_to_read",
+    "adopt",
     "memory_barrier",
     "memory_barrier_with_leases",
     "memory_barrier_back_off",

@@ -36,6 +36,7 @@ enum class Heuristic : std::uint8_t {
   kOfferEndsRun,             // ... and a fault that ends one offer ends those behind it
   kAskHomesToWrite,          // writers in order ask for homes
   kAskHomesToRead,           // readers in order ask for homes
+  kAdopt,                    // a node with many homes asks nodes with room to adopt some
   kMemoryBarrier,            // barriers without notices are held in memory
   kMemoryBarrierWithLeases,  // ... also if a node has a few leases
   kMemoryBarrierBackOff,     // ... but seldom, if that fails

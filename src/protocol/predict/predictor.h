@@ -55,6 +55,39 @@ struct AcquirePlan {
   bool refresh = false;  // refreshed in their place, as far as possible; else dropped
 };
 
+// How many homes a node has that may move, and with how many it asks other nodes to adopt some.
+struct HomePressure {
+  std::uint64_t homes;
+  std::uint64_t most;
+  std::uint64_t limit;  // of blocks of all kinds at this node
+};
+
+// Which node is asked to adopt how many of them, if any. presses: also if it has many itself.
+struct AdoptionPlan {
+  NodeId node = kNoNode;
+  std::uint64_t blocks = 0;
+  bool presses = false;
+  bool waits = false;  // the thread that has the fault waits until they are gone
+};
+
+inline constexpr std::uint32_t kFarthest = 2;
+
+// What the predictor may look up about the room for homes at other nodes.
+class PlacesForHomes {
+ public:
+  virtual std::uint32_t nodes() const = 0;
+  virtual NodeId self() const = 0;
+  // In 64ths of the node's limit, by its last answer; 64: it has not answered yet.
+  virtual std::uint32_t room(NodeId node) const = 0;
+  // Blocks that other nodes were asked to adopt and have not answered for.
+  virtual std::uint64_t under_way() const = 0;
+  // 0: on this host; 1: in this cluster; kFarthest: elsewhere.
+  virtual std::uint32_t distance(NodeId node) const = 0;
+
+ protected:
+  ~PlacesForHomes() = default;
+};
+
 // What the predictor may look up about copies at an acquire.
 class CopiesAtAcquire {
  public:
@@ -213,6 +246,8 @@ class Predictor {
   virtual void offer_ended(std::uint64_t /*block*/) {}
   // A thread of this node found that the block's home has moved away.
   virtual void home_gone(std::uint64_t /*block*/) {}
+  // This node has more homes than it should. Asked at each fault as long as that is so.
+  virtual AdoptionPlan adoption(const HomePressure&, const PlacesForHomes&) { return {}; }
   // This node has become the block's home.
   virtual void home_came(std::uint64_t /*block*/) {}
 

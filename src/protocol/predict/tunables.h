@@ -107,6 +107,23 @@ struct Tunables {
   // Reclaimed homes, of those given to readers, until readers are given no more: 1 to 64.
   std::uint32_t most_reclaimed = 8;
 
+  // ---- homes where there is room
+  // Blocks that one request for adoption names: messages, against what a full node still uses; 16
+  // to 256. 64 are four requests of data.
+  std::uint64_t adopted_together = 64;
+  // Blocks in such requests that no thread waits for: a node that has them all at once, against
+  // faults that wait; 64 to 1024.
+  std::uint64_t adoptions_under_way = 256;
+  // 64ths of its limit that a node has left for homes, until it is asked as long as others have
+  // more: 1 to 32.
+  std::uint32_t room_for_adoption = 8;
+  // By how many 64ths another node has more room, until it is asked in place of the last one:
+  // balance, against neighbours that stay together; 1 to 32.
+  std::uint32_t room_to_change = 8;
+  // Faults at a full node, while no other node has room, until one of them is asked again: 16 to
+  // 1024.
+  std::uint32_t faults_until_room = 64;
+
   // ---- barriers and locks
   // Rounds that go by messages after an in-memory round that was not held: 0 to 255. Their number
   // doubles up to this one, so a barrier that is never held costs under 2 %.

@@ -17,6 +17,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 using wire::BlockRange;
 using wire::Homes;
+using wire::OfferWish;
 using wire::Propagation;
 using wire::Protocol;
 using wire::RegionPolicy;
@@ -226,7 +227,7 @@ struct Expired {
 struct AskOffer {
   NodeId home;
   BlockRange run;
-  bool reads;  // the requester reads these blocks, and does not write them yet
+  OfferWish wish;
   WaiterId waiter;
 };  // asks the home to offer us these blocks; resumed with the number that it offered, unless the
     // waiter is kNobody
@@ -235,6 +236,24 @@ struct OfferMade {
   WaiterId waiter;
   std::uint64_t blocks;
 };  // an Offer effect was carried out, and `blocks` of its blocks were offered
+struct AskAdoption {
+  NodeId node;
+  BlockRange run;
+  bool presses;  // this node has no memory left
+  WaiterId waiter;
+};  // asks the node to become the home of these blocks of ours; resumed with the number of those
+    // that it took, unless the waiter is kNobody
+struct AwaitAdoptions {
+  WaiterId waiter;
+};  // resumed when every node that was asked so has answered
+struct AdoptionMade {
+  NodeId to;
+  WaiterId waiter;
+  std::uint64_t blocks;
+  std::uint64_t taken;
+  std::uint32_t room;
+};  // an Adopt effect was carried out: `taken` of its `blocks` are ours. room:
+    // Hlrc::room_for_homes()
 struct Received {
   NodeId from;
   Bytes message;
@@ -246,7 +265,7 @@ using Event =
                  BarrierTold, BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn,
                  RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk,
                  ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer,
-                 OfferMade, Received>;
+                 OfferMade, AskAdoption, AwaitAdoptions, AdoptionMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: the waiter itself holds the lock;
 // nothing was done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a
@@ -309,8 +328,14 @@ struct Offer {
   NodeId to;
   WaiterId waiter;
   BlockRange run;
-  bool reads;
+  OfferWish wish;
 };  // run Hlrc::offer_asked, then step OfferMade
+struct Adopt {
+  NodeId from;
+  WaiterId waiter;
+  BlockRange run;
+  bool presses;
+};  // run Hlrc::adopt by the thread that drops regions, then step AdoptionMade
 struct ReleaseKept {
   LockId lock;
   std::uint64_t releases;
@@ -326,7 +351,7 @@ struct Malformed {
 // The effects of one step. The host owns it and uses it again, so that nothing is allocated once it
 // is large enough.
 struct Effects {
-  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, ReleaseKept,
+  std::vector<std::variant<Send, Resume, Drop, Recall, Place, Expire, Offer, Adopt, ReleaseKept,
                            TurnExtended, Malformed>>
       list;
   std::vector<std::byte> bytes;

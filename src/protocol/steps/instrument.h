@@ -130,6 +130,11 @@ enum class Mark : std::uint8_t {
   kExitDefersOffer,          // an offer waits for a later barrier exit
   kExitOffersLate,           // an offer that has waited is made
   kExitGivesNotice,          // a tracked block is offered to a node out of reach
+  kAsksToAdopt,              // a full node asks another one to adopt homes, and waits
+  kAsksToAdoptLater,         // ... and does not wait
+  kAdopts,                   // a node adopts homes
+  kAdoptsLess,               // a block that it was asked to adopt is not on offer any more
+  kAdoptsNothing,            // it has no room
   kInvalidateFlushesDirty,
   kInvalidateClaimsHome,
   kInvalidateFindsZeros,
@@ -337,6 +342,7 @@ enum class Mutant : std::uint8_t {
   kExpirySparesBusy,         // an expiry spares copies that are in the making
   kExpiryForgetsChild,       // an expiry does not reach one subtree
   kSettleUnconfirmed,        // a new home out of reach is asked without the word of the former home
+  kAdoptsUnoffered,          // a node adopts a home that was not offered to it
   kClaimTracked,         // a run of first writes claims a block that was tracked since it was freed
   kAtomicForgetsCopy,    // an atomic operation does not update the copy of its node
   kAtomicWithoutNotice,  // an atomic operation gives no notice

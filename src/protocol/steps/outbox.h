@@ -53,6 +53,7 @@ class Outbox {
     effects_->list.push_back(Expire{origin, waiter, offset(), size()});
   }
   void offer(const Offer& offer) { effects_->list.push_back(offer); }
+  void adopt(const Adopt& adopt) { effects_->list.push_back(adopt); }
   void release_kept(const ReleaseKept& kept) { effects_->list.push_back(kept); }
   void turn_extended(LockId lock) { effects_->list.push_back(TurnExtended{lock}); }
   void malformed(NodeId from) { effects_->list.push_back(Malformed{from}); }

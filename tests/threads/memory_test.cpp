@@ -1,0 +1,59 @@
+// Programs as they are whose main thread has more data than one node keeps: homes go where there is
+// room.
+#include "beside_plain.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+const std::string kProgram = PROGRAM;
+
+void expect_right(const std::string& options, const std::string& way, const std::string& mib) {
+  SCOPED_TRACE(options + " " + way + " " + mib);
+  Outcome outcome = finish(threads(options, kProgram + " " + way + " " + mib));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "right\n") << outcome.err;
+}
+
+TEST(MemoryTest, MainFillsMoreThanOneNodeKeeps) {
+  for (const char* way : {"vector", "static", "mapping", "read_first", "callocs", "blocks"})
+    expect_right("-n 2 --memory 32M", way, "48");
+  expect_right("-n 2 --memory 32M", "grows", "28");  // the block before it is there until then
+  expect_right("-n 3 --memory 32M --placement 1", "vector", "72");
+  expect_right("-n 2 --memory 32M --placement 1", "turns", "48");
+  expect_right("-n 3 --memory 32M --placement 1", "turns", "64");
+}
+
+TEST(MemoryTest, ItDoesWithEveryFaultSourceAndByMessages) {
+  for (const char* source : {"uffd-async", "uffd-sync", "sigsegv"})
+    expect_right(std::string("-n 2 --memory 32M --fault-source ") + source, "turns", "48");
+  expect_right("-n 2 --memory 32M --predict never", "vector", "48");
+  expect_right("-n 2 --memory 32M --predict=-adopt", "vector", "48");
+}
+
+TEST(MemoryTest, WhatNoNodeCanKeepEndsTheJobWithASentence) {
+  Outcome outcome = finish(threads("-n 2 --memory 32M", kProgram + " blocks 96"));
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("no other node has room for more; use more nodes, or raise --memory"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(MemoryTest, StatsSayWhatWasGiven) {
+  Outcome outcome = finish(threads("-n 2 --memory 32M --stats", kProgram + " vector 48"));
+  EXPECT_NE(outcome.err.find("pages given to other nodes"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("full: 0 pages given"), std::string::npos) << outcome.err;
+}
+
+class MemoryHostsTest : public OnHosts {};
+
+TEST_F(MemoryHostsTest, MainFillsMoreThanOneHostKeeps) {
+  if (!make_hosts({.hosts = 3})) return;
+  for (const char* way : {"vector", "static", "turns"}) {
+    std::string options = "--heartbeat 20 -H h0,h1,h2 --memory 32M --placement 1";
+    Outcome outcome = launch(0, threads(options, kProgram + " " + way + " 48")).finish();
+    EXPECT_EQ(outcome.out, "right\n") << way << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
