@@ -317,6 +317,10 @@ void add_threads_options(CLI::App& threads_app, RunOptions& options) {
                   "Which node a new thread starts on: as many in a row as a node has processors "
                   "(block, default), one after the other (cyclic), or N in a row")
       ->type_name("HOW");
+  threads_app
+      .add_option("--lend", options.lend,
+                  "Hosts that give memory, and run no thread of the program")
+      ->type_name("a,b:2,...");
   add_inline_atomics_option(threads_app, options);
 }
 

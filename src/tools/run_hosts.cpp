@@ -53,6 +53,15 @@ base::Result<Wanted> wanted_hosts(const RunOptions& options) {
     if (!hosts) return hosts.error();
     wanted = {std::move(hosts).value(), "--hostfile"};
   }
+  if (options.hosts.empty() && options.host_file.empty() && !options.lend.empty()) {
+    std::uint32_t nodes = 1;
+    if (!options.nodes.empty()) {
+      auto asked = parse_nodes(options.nodes, node_limit());
+      if (!asked) return asked.error();
+      nodes = asked.value();
+    }
+    return Wanted{{{bootstrap::this_hosts_name(), nodes}}, "--lend"};
+  }
   if (options.hosts.empty()) return wanted;
   auto listed = parse_host_list(options.hosts);
   if (!listed) return listed.error();
@@ -161,6 +170,33 @@ void place(const RunOptions& options, const Wanted& wanted, std::uint32_t nodes,
   plan.own_host = own == names.end() ? -1 : static_cast<std::int32_t>(own - names.begin());
 }
 
+// The hosts of --lend come last, each with a node a slot, on which no thread of the program starts.
+base::Result<> add_lenders(const RunOptions& options, JobPlan& plan) {
+  if (!shares_program(options.preload) || options.preload == Preload::kOmp)
+    return base::error("--lend {}: only the nodes of terrane threads can lend memory",
+                       options.lend);
+  auto lenders = parse_host_list(options.lend, "--lend");
+  if (!lenders) return lenders.error();
+  bootstrap::JobMap& map = plan.program.map;
+  for (const HostSlots& host : lenders.value()) {
+    auto same = [&](const std::string& name) {
+      return name == host.name || (is_this_host(name) && is_this_host(host.name));
+    };
+    if (std::any_of(map.names.begin(), map.names.end(), same))
+      return base::error("--lend {}: {} runs nodes of the program already; name it once",
+                         options.lend, host.name);
+    map.names.push_back(host.name);
+    map.host_of.insert(map.host_of.end(), host.slots,
+                       static_cast<std::uint32_t>(map.names.size() - 1));
+  }
+  if (map.nodes() > bootstrap::kMaxJobNodes)
+    return base::error("--lend {}: a job has at most {} nodes", options.lend,
+                       bootstrap::kMaxJobNodes);
+  plan.program.environment.emplace_back("TERRANE_LENDERS",
+                                        std::to_string(total_slots(lenders.value())));
+  return {};
+}
+
 }  // namespace
 
 base::Result<> choose_hosts(const RunOptions& options, PlannedRun& run) {
@@ -181,6 +217,8 @@ base::Result<> choose_hosts(const RunOptions& options, PlannedRun& run) {
     wanted.value().hosts = {{bootstrap::this_hosts_name(), nodes.value()}};
   }
   place(options, wanted.value(), nodes.value(), run);
+  if (!options.lend.empty())
+    if (auto added = add_lenders(options, plan); !added) return added;
   const auto& names = plan.program.map.names;
   if (names.size() == 1 && plan.own_host == 0 && plan.engine != StartEngine::kLocal) {
     choice = Choice{"local", "the only host is this one"};

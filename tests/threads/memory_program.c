@@ -1,6 +1,7 @@
 // A program whose main thread has more data than one node keeps.
-// Usage: memory_program vector|grows|static|mapping|read_first|turns|callocs|blocks MIB. Prints
-// "right" if all bytes are. A program with blocks only fills them.
+// Usage: memory_program vector|grows|static|mapping|read_first|turns|callocs|blocks|where MIB.
+// Prints "right" if all bytes are. With blocks it only fills them; with where it prints the host of
+// each thread.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { kThreads = 3, kMostMib = 48 };
 static uint64_t statics[kMostMib << 17];
@@ -45,6 +47,13 @@ static void* turns(void* number) {
   return NULL;
 }
 
+static char hosts[kThreads][256];
+
+static void* where(void* number) {
+  gethostname(hosts[(size_t)number], sizeof *hosts);
+  return NULL;
+}
+
 static void run(void* (*body)(void*)) {
   pthread_t threads[kThreads];
   pthread_barrier_init(&barrier, NULL, kThreads);
@@ -56,6 +65,11 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const char* way = argv[1];
   count = strtoul(argv[2], NULL, 10) << 17;
+  if (strcmp(way, "where") == 0) {
+    run(where);
+    for (size_t i = 0; i < kThreads; ++i) puts(hosts[i]);
+    return 0;
+  }
   if (strcmp(way, "blocks") == 0) {
     for (size_t at = 0; at < count; at += 1 << 20) {
       uint64_t* block = malloc(sizeof *block << 20);

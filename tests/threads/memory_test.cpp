@@ -55,5 +55,24 @@ TEST_F(MemoryHostsTest, MainFillsMoreThanOneHostKeeps) {
   }
 }
 
+TEST_F(MemoryHostsTest, HostsThatLendRunNoThreadOfTheProgram) {
+  if (!make_hosts({.hosts = 3})) return;
+  auto on = [&](const std::string& options, const std::string& way) {
+    return launch(0, threads("--heartbeat 20 " + options, kProgram + " " + way)).finish();
+  };
+  Outcome outcome = on("-H h0 -n 1 --lend h1,h2 --memory 32M", "vector 48");
+  EXPECT_EQ(outcome.out, "right\n") << outcome.err;
+  outcome = on("-H h0,h1 --lend h2 --placement 1 --memory 32M", "turns 48");
+  EXPECT_EQ(outcome.out, "right\n") << outcome.err;
+  outcome = on("-H h0,h1 --lend h2 --placement 1", "where 1");
+  EXPECT_EQ(count(outcome.out, "h0\n") + count(outcome.out, "h1\n"), 3) << outcome.out;
+  EXPECT_EQ(on("--lend h2 --placement 1", "where 1").out, "h0\nh0\nh0\n");
+  outcome = on("-H h0,h1 --lend h1", "where 1");
+  EXPECT_NE(outcome.err.find("--lend h1: h1 runs nodes of the program already; name it once"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(on("-H h0 --lend h9", "where 1").err.find("h9"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace terrane::test_hosts

@@ -251,7 +251,11 @@ void Program::place_threads() {
   if (placement != "block" && placement != "cyclic") fixed = std::strtoul(asked, nullptr, 10);
   Control& control = *control_;
   if (placement == "cyclic") fixed = 1;
-  for (std::uint32_t n = 0; n < nodes_; ++n) {
+  // The last nodes may be there for their memory alone (--lend).
+  const char* lenders = std::getenv("TERRANE_LENDERS");
+  std::uint64_t lending = lenders == nullptr ? 0 : std::strtoul(lenders, nullptr, 10);
+  std::uint64_t working = nodes_ - std::min<std::uint64_t>(lending, nodes_ - 1);
+  for (std::uint32_t n = 0; n < working; ++n) {
     std::uint32_t places = fixed != 0 ? fixed : control.cards[n].processors;
     for (std::uint32_t i = 0; i < places && control.slots < kMostThreads; ++i)
       control.node_of[control.slots++] = n;

@@ -77,12 +77,13 @@ bool is_host_name(std::string_view name) {
          name.size() <= bootstrap::kMaxHostName && name[0] != '-' && name[0] != ':';
 }
 
-base::Result<std::vector<HostSlots>> parse_host_list(std::string_view text) {
+base::Result<std::vector<HostSlots>> parse_host_list(std::string_view text,
+                                                     std::string_view option) {
   std::vector<HostSlots> hosts;
   for (std::size_t at = 0; at <= text.size();) {
     std::size_t comma = std::min(text.find(',', at), text.size());
     auto host = parse_host(text.substr(at, comma - at));
-    if (!host) return base::error("-H {}: {}", text, host.error().message);
+    if (!host) return base::error("{} {}: {}", option, text, host.error().message);
     add(hosts, host.value());
     at = comma + 1;
   }

@@ -19,7 +19,9 @@ struct HostSlots {
 };
 
 // Reads the value of -H, "a,b:2,c": a host named twice has the slots of both, in its first place.
-base::Result<std::vector<HostSlots>> parse_host_list(std::string_view text);
+// `option`: its name, for messages.
+base::Result<std::vector<HostSlots>> parse_host_list(std::string_view text,
+                                                     std::string_view option = "-H");
 
 // Reads a hostfile as Open MPI writes it: a host a line, "name slots=N" ("max_slots=N" is read and
 // means nothing here; "name:N" is understood, too), comments from #. `file` is for messages, which
