@@ -192,8 +192,6 @@ base::Result<> add_lenders(const RunOptions& options, JobPlan& plan) {
   if (map.nodes() > bootstrap::kMaxJobNodes)
     return base::error("--lend {}: a job has at most {} nodes", options.lend,
                        bootstrap::kMaxJobNodes);
-  plan.program.environment.emplace_back("TERRANE_LENDERS",
-                                        std::to_string(total_slots(lenders.value())));
   return {};
 }
 

@@ -96,6 +96,11 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
                        text);
   plan.environment.emplace_back("TERRANE_THREADS", "1");
   plan.environment.emplace_back("TERRANE_PLACEMENT", text);
+  // Also 0, since this job may be started by a program of another one. choose_hosts() has checked
+  // it.
+  auto lenders = parse_host_list(options.lend, "--lend");
+  std::uint32_t lending = options.lend.empty() ? 0 : total_slots(lenders.value());
+  plan.environment.emplace_back("TERRANE_LENDERS", std::to_string(lending));
   if (options.tag_output) plan.environment.emplace_back("TERRANE_TAG_OUTPUT", "1");
   plan.environment.emplace_back("LD_BIND_NOW", "terrane");
   if (options.patience.empty()) plan.environment.emplace_back("TERRANE_PATIENCE", "0");

@@ -284,7 +284,7 @@ struct OfferReply {
 // has room for and that the sender then offers.
 struct AdoptRequest {
   Kind kind = Kind::kAdoptRequest;
-  std::uint8_t presses = 0;  // 1: the sender has no memory left
+  std::uint8_t presses = 0;  // 1: the sender has hardly any memory left
   std::uint8_t pad[2] = {};
   std::uint32_t waiter = 0;
   std::uint64_t first = 0;

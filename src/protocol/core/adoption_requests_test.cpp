@@ -46,6 +46,23 @@ TEST(AdoptionRequestsTest, WhereNobodyWaitsTheRoomIsLearned) {
   EXPECT_EQ(job.malformed, 0);
 }
 
+// A node that adopts asks the former home for offers, so that node must not leave before.
+TEST(AdoptionRequestsTest, WhoAwaitsAllIsResumedByTheLastAnswer) {
+  TestJob job(3);
+  job.step(2, AwaitAdoptions{kWaiter});
+  EXPECT_TRUE(job.was_resumed(kWaiter.value));  // nothing is under way
+  job.resumed.clear();
+  for (std::uint32_t node : {0, 1}) job.step(2, AskAdoption{NodeId{node}, {8, 5}, false, kNobody});
+  job.step(2, AwaitAdoptions{kWaiter});
+  job.deliver_all();
+  job.step(0, AdoptionMade{NodeId{2}, kNobody, 5, 5, 32});
+  job.deliver_all();
+  EXPECT_FALSE(job.was_resumed(kWaiter.value));
+  job.step(1, AdoptionMade{NodeId{2}, kNobody, 5, 0, 0});
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(kWaiter.value));
+}
+
 TEST(AdoptionRequestsTest, WhatNobodyAskedForOrLiesOutsideIsMalformed) {
   TestJob job(3, 4096);
   auto receive = [&](std::uint32_t node, std::uint32_t from, const auto& message) {

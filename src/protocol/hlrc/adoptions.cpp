@@ -75,8 +75,8 @@ std::uint32_t Adoptions::room_for_homes() const {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(room, NodeRooms::kWhole));
 }
 
-// presses: the other node has no memory left. If it only has many homes, a node that has as many
-// takes none: homes would go to and fro between the two.
+// presses: the other node has hardly any memory left. If it only has many homes, a node that has as
+// many takes none: homes would go to and fro between the two.
 bool Adoptions::has_room(std::uint64_t blocks, bool presses) const {
   if (!homes_.may_take()) return false;
   std::uint64_t homes = node_.home_count.load(std::memory_order_relaxed);

@@ -239,7 +239,7 @@ struct OfferMade {
 struct AskAdoption {
   NodeId node;
   BlockRange run;
-  bool presses;  // this node has no memory left
+  bool presses;  // this node has hardly any memory left
   WaiterId waiter;
 };  // asks the node to become the home of these blocks of ours; resumed with the number of those
     // that it took, unless the waiter is kNobody
