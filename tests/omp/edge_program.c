@@ -204,13 +204,26 @@ static void devices(void) {
   count++;
 }
 
+// More than one node keeps with --memory 32M.
+static void filled(void) {
+  size_t count = (size_t)40 << 17, bad = 0;
+  size_t* data = malloc(count * sizeof *data);
+  for (size_t i = 0; i < count; ++i) data[i] = i;
+#pragma omp parallel for reduction(+ : bad)
+  for (size_t i = 0; i < count; ++i) bad += data[i]++ != i;
+  for (size_t i = 0; i < count; ++i) bad += data[i] != i + 1;
+  expect(bad == 0, "what the first thread has filled");
+  free(data);
+}
+
 int main(int argc, char** argv) {
   struct {
     const char* name;
     void (*function)(void);
   } modes[] = {{"boxes", boxes},   {"pools", pools},         {"dimensions", dimensions},
                {"limits", limits}, {"formats", formats},     {"device_variables", device_variables},
-               {"errors", errors}, {"allocator", allocator}, {"devices", devices}};
+               {"errors", errors}, {"allocator", allocator}, {"devices", devices},
+               {"filled", filled}};
   for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++)
     if (argc > 1 ? strcmp(argv[1], modes[i].name) == 0 : i < 6) modes[i].function();
   if (!wrong) printf("good\n");

@@ -64,6 +64,11 @@ TEST(OmpEdgesTest, MandatoryOffloadIsRefusedForOtherDevicesThanTheHost) {
       << outcome.err;
 }
 
+TEST(OmpEdgesTest, TheFirstThreadMayFillMoreThanItsNodeKeeps) {
+  for (const char* team : {"-n 2 --threads 1 --memory 32M", "-n 3 --threads 2 --memory 32M"})
+    expect_good(team, kEdges + " filled");
+}
+
 class OmpEdgesHostsTest : public OnHosts {};
 
 TEST_F(OmpEdgesHostsTest, EdgesAreTheSameOnTwoHosts) {
