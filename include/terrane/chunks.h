@@ -184,7 +184,10 @@ typedef void (*terrane_chunk_handler)(const terrane_scope* scope, void* context)
  * scopes of this node. A window of 0 is measured: as many versions as are under way at once, by the
  * delay to the chunk's server and the bandwidth of the network there, at least two, and no more
  * than a quarter of the budget holds. `handler` may be NULL: then versions are taken. One
- * subscription of a chunk on a node. TERRANE_ENOMEM: it does not fit. */
+ * subscription of a chunk on a node. It returns when the chunk's home knows of the subscription, so
+ * what other nodes write after that (after a barrier, say) comes as the policy says; if the chunk
+ * is changing from INVALIDATE, when all nodes have changed. TERRANE_ENOMEM: it does not fit.
+ * TERRANE_EENDED: it was ended before the home had answered. */
 TERRANE_API int terrane_chunk_subscribe(terrane_chunk chunk, terrane_chunk_policy policy,
                                         uint32_t window, terrane_chunk_handler handler,
                                         void* context) TERRANE_NOEXCEPT;

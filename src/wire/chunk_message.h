@@ -24,6 +24,7 @@ enum class ChunkKind : std::uint8_t {
   kSubscribe,    // client to home: asks for versions. `request`: the number of the subscription;
                  // `turn`: the window; `version` and `bytes`: offset and length of the range that
                  // it is about
+  kSubscribed,   // the answer: every version after it comes, as the policy says
   kUnsubscribe,  // client to home: ends the subscription
   kPublish,      // owner to home: a version that changes `bytes` bytes from `seen` on. Tail: all
                  // bytes

@@ -27,6 +27,9 @@ bool ChunkCache::received(NodeId from, const ChunkMessage& message, Bytes tail) 
       copies_.home_serves(slot_of(message));
       wake_starved();
       return true;
+    case ChunkKind::kSubscribed:
+      pushed_.subscribed(message);
+      return true;
     case ChunkKind::kUpdate:
       return updated(from, message, tail);
     case ChunkKind::kCredit:

@@ -116,7 +116,15 @@ void ChunkCopy::end_tries_in_line(ChunkId id, ChunkOutbox& outbox) {
   }
 }
 
+void ChunkCopy::answer_subscriber(Status status, ChunkId id, ChunkOutbox& outbox) {
+  if (!subscriber) return;
+  if (status != Status::kOk) mark(Mark::kSubscribeEnds);
+  outbox.resume(*subscriber, status, id);
+  subscriber.reset();
+}
+
 void ChunkCopy::end_subscription(ChunkId id, ChunkOutbox& outbox) {
+  answer_subscriber(Status::kMismatch, id, outbox);
   subscribed = false;
   at_home = 0;
   for (const Taker& taker : takers) outbox.resume(taker.waiter, Status::kNotSubscribed, id);

@@ -78,12 +78,13 @@ struct ChunkCopy {
     std::uint32_t missed = 0;  // versions that were left out before it
     bool received() const { return !written && !snapshot; }
   };
-  std::vector<Held> held;    // sorted by version
-  Place writing;             // buffer of the open writing scope
-  std::uint32_t credit = 0;  // versions that the home has room for
-  std::uint64_t seen = 0;    // the newest version that a scope of this node has opened
-  bool subscribed = false;
-  Range range;  // the part that it subscribed to
+  std::vector<Held> held;              // sorted by version
+  Place writing;                       // buffer of the open writing scope
+  std::uint32_t credit = 0;            // versions that the home has room for
+  std::uint64_t seen = 0;              // the newest version that a scope of this node has opened
+  bool subscribed = false;             // or about to be: `subscriber`
+  std::optional<WaiterId> subscriber;  // the thread that waits for the home's answer
+  Range range;                         // the part that it subscribed to
   bool block = false;
   std::uint32_t number = 0;  // of the subscription
   std::uint32_t window = 0;
@@ -133,6 +134,8 @@ struct ChunkCopy {
   // The chunk is not pushed any more, so its scopes open in order: answers kBusy to all tries but
   // the first waiter.
   void end_tries_in_line(ChunkId id, ChunkOutbox& outbox);
+  // The thread that subscribes has its answer, if it waits for one.
+  void answer_subscriber(Status status, ChunkId id, ChunkOutbox& outbox);
   // Ends the subscription; threads that wait for a version, or poll, are notified.
   void end_subscription(ChunkId id, ChunkOutbox& outbox);
   // Messages to the home. The subscription of this node; credit for room that is free again, once

@@ -172,8 +172,10 @@ struct Close {
 };
 // Subscribes this node to a pushed chunk: versions that change something of `range` come here, at
 // first the newest one, if anything was written. Memory for `window` versions and the newest one is
-// reserved. Resumed with kOk, kNoMemory, kMismatch (not a pushed chunk, or the node has a
-// subscription of it already), kUnknown.
+// reserved. Resumed with kOk when the home knows of it, so that no version is passed over that is
+// written from then on; if the chunk is about to be pushed, when it is. Or with kNoMemory,
+// kMismatch (not a pushed chunk, or the node has a subscription of it already), kUnknown,
+// kNotSubscribed (it was ended before the home had answered).
 struct Subscribe {
   ChunkId chunk;
   Policy policy;

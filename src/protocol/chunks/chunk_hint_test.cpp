@@ -35,6 +35,45 @@ TEST(ChunkHintTest, WhoHasGoneOverStepsBackWhereTheHomeDiesBeforeAllHave) {
   EXPECT_EQ(job.malformed, 0);
 }
 
+// What a node that has not gone over still writes is no version that is pushed.
+TEST(ChunkHintTest, WhoSubscribesBeforeAllHaveGoneOverWaitsUntilAllHave) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kInvalidate);
+  job.open(3, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  job.step(2, Hint{chunk, Coherence::kStream, kNever, WaiterId{2}});
+  job.deliver_all();
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{3}});
+  job.deliver_all();
+  EXPECT_FALSE(job.resumed.contains(3)) << "node 3 still writes";
+  job.close(3, chunk, Mode::kWrite, 1);
+  job.deliver_all();
+  ASSERT_TRUE(job.opened(3));
+  for (std::uint64_t version : {1, 2}) {
+    job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{4}});
+    ASSERT_TRUE(job.opened(4));
+    EXPECT_EQ(job.resumed.at(4).version, version);
+    job.close(2, chunk, Mode::kRead, 4);
+    job.write(3, chunk);
+    job.deliver_all();
+  }
+  EXPECT_EQ(job.malformed, 0);
+}
+
+TEST(ChunkHintTest, WhoSubscribesWhileItsChunkIsPushedNoMoreIsTold) {
+  ChunkJob job(4);
+  ChunkId chunk = job.create({2, 3}, "a", Coherence::kUpdate);
+  job.step(3, Hint{chunk, Coherence::kInvalidate, kNever, WaiterId{2}});
+  job.deliver_to(NodeId{0});  // the home asks all to go over
+  job.step(2, Subscribe{chunk, Policy::kBlock, 2, WaiterId{3}});
+  job.deliver_to(NodeId{2});
+  ASSERT_TRUE(job.resumed.contains(3));
+  EXPECT_EQ(job.resumed.at(3).status, Status::kMismatch);
+  job.deliver_all();
+  EXPECT_TRUE(job.opened(2));
+  EXPECT_EQ(job.malformed, 0);
+}
+
 // No node knows whether all had changed.
 TEST(ChunkHintTest, WhatWasWrittenIsLeftWhereTheHomeDiesThatAllHaveGoneOverFor) {
   ChunkJob job(4, 1);

@@ -52,6 +52,7 @@ enum class Mark : std::uint8_t {
   kGrantWriter,
   kSubscribedLate,
   kSubscribeRefused,
+  kSubscribeEnds,
   kPushPassesOver,
   kPushBlocks,
   kPushLeavesOut,
@@ -142,6 +143,7 @@ enum class Mutant : std::uint8_t {
   kForgetUnsent,          // a version is forgotten that a subscriber must still be sent
   kCreditLost,            // the writer is not notified of the room that it waits for
   kCreditTwice,           // a subscriber asks for more versions than it has room for
+  kSubscribedUnheard,     // a thread has subscribed before the home knows of it
   kPartPassedOver,        // a version is not sent to a subscriber though it changes a part of its
                           // range
   kMissedUncounted,       // versions that were left out are not reported

@@ -83,6 +83,60 @@ TEST(PushedChunkTest, AStreamedVersionTakesTwoMessagesAndItsCredits) {
   EXPECT_LE(job.deliver_all(), 3);  // and to the subscriber; besides, credit to the writer
 }
 
+// The subscription is slow on its way to the home, and the versions of another node are not.
+TEST(PushedChunkTest, WhoHasSubscribedGetsEveryVersionThatIsWrittenFromThenOn) {
+  for (Policy policy : {Policy::kBlock, Policy::kLatest, Policy::kDrop}) {
+    ChunkJob job(3);
+    ChunkId chunk = job.create({1, 2}, "a", Coherence::kStream);
+    job.step(2, Subscribe{chunk, policy, 1, WaiterId{97}});
+    ASSERT_EQ(job.messages.size(), 1u);
+    EXPECT_FALSE(job.resumed.contains(97)) << "the home does not know of it";
+    std::deque<ChunkJob::Message> slow;
+    slow.swap(job.messages);
+    for (int i = 0; i < 2; ++i) {
+      job.write(1, chunk);
+      job.deliver_all();
+    }
+    job.messages.swap(slow);
+    job.deliver_all();
+    ASSERT_TRUE(job.opened(97));
+    job.write(1, chunk);
+    job.deliver_all();
+    for (std::uint64_t version : {2, 3}) {
+      job.step(2, Take{chunk, Wait::kTry, kNever, WaiterId{2}});
+      ASSERT_TRUE(job.opened(2));
+      EXPECT_EQ(job.resumed.at(2).version, version);
+      job.close(2, chunk, Mode::kRead, 2);
+      job.deliver_all();
+    }
+    EXPECT_EQ(job.malformed, 0);
+  }
+}
+
+TEST(PushedChunkTest, WhoseSubscriptionEndsBeforeItsHomeAnswersIsTold) {
+  for (bool dies : {false, true}) {
+    ChunkJob job(4);
+    ChunkId chunk = job.create({2, 3}, "a", Coherence::kUpdate);
+    job.step(2, Subscribe{chunk, Policy::kBlock, 1, WaiterId{97}});
+    job.step(2, Subscribe{chunk, Policy::kBlock, 1, WaiterId{96}});
+    EXPECT_EQ(job.resumed.at(96).status, Status::kMismatch) << "another thread subscribes";
+    EXPECT_FALSE(job.resumed.contains(97));
+    if (dies) {
+      job.die(NodeId{0});
+    } else {
+      job.step(2, Unsubscribe{chunk});
+    }
+    ASSERT_TRUE(job.resumed.contains(97));
+    EXPECT_EQ(job.resumed.at(97).status, dies ? Status::kUnknown : Status::kNotSubscribed);
+    if (!dies) job.step(2, Subscribe{chunk, Policy::kBlock, 1, WaiterId{95}});
+    job.resumed.erase(97);
+    job.deliver_all();
+    EXPECT_FALSE(job.resumed.contains(97)) << "nobody waits for the first answer";
+    EXPECT_EQ(job.opened(95), !dies);
+    EXPECT_EQ(job.malformed, 0);
+  }
+}
+
 TEST(PushedChunkTest, ASubscriberThatTakesNothingStopsTheWriter) {
   ChunkJob job(3);
   ChunkId chunk = job.create({1, 2}, "a", Coherence::kStream);

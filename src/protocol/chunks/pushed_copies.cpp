@@ -118,6 +118,7 @@ void PushedCopies::tidy(ChunkId id, Copy& copy) {
 
 // ---- Subscriptions
 
+// The thread goes on when the home knows of the subscription: what others write after that comes.
 void PushedCopies::subscribe(const Subscribe& event) {
   Copy* copy = copies_.find(event.chunk);
   Status status = Status::kOk;
@@ -141,15 +142,25 @@ void PushedCopies::subscribe(const Subscribe& event) {
       copy->range = event.range.within(copy->bytes);
       copy->taken = 0;
       copy->send_subscription(event.chunk, home_of(event.chunk, view_), outbox_);
+      copy->subscriber = event.waiter;
+      if (!mutant(Mutant::kSubscribedUnheard)) return;
+      copy->subscriber.reset();
     }
   }
   outbox_.resume(event.waiter, status, event.chunk);
+}
+
+void PushedCopies::subscribed(const ChunkMessage& message) {
+  ChunkId id{message.chunk};
+  Copy* copy = copies_.find(id);
+  if (copy && copy->number == message.request) copy->answer_subscriber(Status::kOk, id, outbox_);
 }
 
 bool PushedCopies::unsubscribe(ChunkId id) {
   Copy* copy = copies_.find(id);
   if (!copy || !copy->subscribed) return false;
   copy->subscribed = false;
+  copy->answer_subscriber(Status::kNotSubscribed, id, outbox_);
   for (Copy::Held& held : copy->held) {
     held.snapshot |= held.received();
     held.fresh = false;
@@ -182,7 +193,7 @@ void PushedCopies::take(const Take& event) {
 bool PushedCopies::updated(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message,
                            Bytes tail) {
   bool own = from == outbox_.self();
-  bool early = copy.at_home == 0 && !mutant(Mutant::kPushWithoutCredit);
+  bool early = copy.subscriber || (copy.at_home == 0 && !mutant(Mutant::kPushWithoutCredit));
   std::uint64_t last = copy.taken;
   for (const Copy::Held& held : copy.held)
     if (held.fresh) last = held.version;
@@ -263,6 +274,7 @@ void PushedCopies::lose(ChunkId id, Copy& copy) {
   copy.gone = true;
   copy.state = State::kInvalid;
   copy.subscribed = false;
+  copy.answer_subscriber(Status::kUnknown, id, outbox_);
   for (Copy::Held& held : copy.held) held.fresh = false;
   for (const Copy::Taker& taker : copy.takers)
     outbox_.resume(taker.waiter, Status::kNotSubscribed, id);

@@ -17,6 +17,8 @@ class PushedCopies {
       : copies_(copies), questions_(questions), view_(view), outbox_(outbox) {}
 
   void subscribe(const Subscribe& event);
+  // The home's answer; nobody waits for that of a subscription that has ended.
+  void subscribed(const ChunkMessage& message);
   // False: this node has not subscribed.
   bool unsubscribe(ChunkId id);
   void take(const Take& event);

@@ -11,6 +11,9 @@ bool PushedVersions::subscribe(NodeId from, const ChunkMessage& message) {
   if (!range.fits(bytes_)) return false;
   for (const Subscriber& other : subscribers_)
     if (other.node == from) return false;
+  ChunkMessage answer{.kind = ChunkKind::kSubscribed, .chunk = id_.value};
+  answer.request = message.request;
+  outbox_.send(from, answer);
   bool late = newest() > 0;  // version 0 was never written
   if (late) mark(Mark::kSubscribedLate);
   push(subscribers_.emplace_back(Subscriber{.node = from,

@@ -73,6 +73,9 @@ void Relays::send(Effects& effects) {
       continue;
     }
     if (!goes_by_relay(*one, head)) {
+      // A version that goes to the relay, too, must not come before this message to it.
+      std::erase_if(group_of,
+                    [&](const auto& group) { return relay_of(group.first.cluster) == one->to; });
       note_direct(one->to, effects, list);
       list.push_back(*one);
       continue;

@@ -153,6 +153,8 @@ ChunkEngine::Answer ChunkEngine::subscribe(ChunkId chunk, machine::Range range,
                                            machine::Policy policy, std::uint32_t window,
                                            Notice notice) {
   Waiter waiter;
+  waiter.wants = Wants::kSubscription;
+  waiter.chunk = chunk;
   return call(waiter, machine::kNever, [&](protocol::WaiterId id) {
     notices_.try_emplace(chunk.value, std::move(notice));
     return machine::Subscribe{chunk, policy, window, id, range};

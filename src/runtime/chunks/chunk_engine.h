@@ -105,6 +105,7 @@ class ChunkEngine final : private transport::Receiver {
   Answer open(ChunkId chunk, Mode mode, machine::Range range, Wait wait, std::uint64_t deadline_ns);
   // reports: false if the caller reports a long wait itself.
   Answer take(ChunkId chunk, Wait wait, std::uint64_t deadline_ns, bool reports = true);
+  // Returns when the home knows of the subscription.
   Answer subscribe(ChunkId chunk, machine::Range range, machine::Policy policy,
                    std::uint32_t window, Notice notice);
   void unsubscribe(ChunkId chunk);
@@ -130,17 +131,18 @@ class ChunkEngine final : private transport::Receiver {
 
   // What a waiting thread waits for.
   enum class Wants : std::uint8_t {
-    kAnswers,      // answers of other nodes, for a bounded time
-    kCreation,     // the answer to its own creation of chunk `name`
-    kName,         // the creation of chunk `name` by any node
-    kPlace,        // a home for the chunk with `name`
-    kScope,        // a scope of `chunk`
-    kVersion,      // a version of `chunk`, to take it
-    kCoherence,    // a change of the coherence of `chunk`
-    kWorkRoom,     // room in the work stream `chunk`, to write
-    kWorkVersion,  // a version of the work stream `chunk`, to take it
-    kServers,      // servers that take over all that this node has
-    kDeparture,    // that all nodes want to leave
+    kAnswers,       // answers of other nodes, for a bounded time
+    kCreation,      // the answer to its own creation of chunk `name`
+    kName,          // the creation of chunk `name` by any node
+    kPlace,         // a home for the chunk with `name`
+    kScope,         // a scope of `chunk`
+    kVersion,       // a version of `chunk`, to take it
+    kCoherence,     // a change of the coherence of `chunk`
+    kSubscription,  // that the home of `chunk` knows of a subscription
+    kWorkRoom,      // room in the work stream `chunk`, to write
+    kWorkVersion,   // a version of the work stream `chunk`, to take it
+    kServers,       // servers that take over all that this node has
+    kDeparture,     // that all nodes want to leave
   };
   // A thread that waits for an answer.
   struct Waiter {

@@ -25,6 +25,20 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
+// `facts`: as they are after the answer.
+Outcome not_subscribed(const ChunkEngine::Facts& facts, machine::Status status) {
+  if (status == machine::Status::kNotSubscribed)
+    return {Status::kEnded, fmt::format("the subscription to chunk '{}' was ended by another "
+                                        "thread before its home had answered",
+                                        facts.name)};
+  if (facts.coherence == machine::Coherence::kInvalidate)
+    return {Status::kEnded, fmt::format("chunk '{}' has got coherence invalidate meanwhile, to "
+                                        "which nobody can subscribe",
+                                        facts.name)};
+  return {Status::kState,
+          fmt::format("this node has subscribed to chunk '{}' already", facts.name)};
+}
+
 }  // namespace
 
 const char* name_of(machine::Coherence coherence) {
@@ -315,9 +329,9 @@ Outcome ChunkNode::subscribe(ChunkId chunk, machine::Range range, machine::Polic
   if (window == 0) window = policy == machine::Policy::kLatest ? 1 : measured_window(facts);
   auto answer = engine_->subscribe(chunk, range, policy, window,
                                    [this](ChunkId id) { subscriptions_->notice(id); });
-  if (answer.status == machine::Status::kMismatch)
-    return {Status::kState,
-            fmt::format("this node has subscribed to chunk '{}' already", facts.name)};
+  if (answer.status == machine::Status::kMismatch ||
+      answer.status == machine::Status::kNotSubscribed)
+    return not_subscribed(this->facts(chunk), answer.status);
   if (answer.status == machine::Status::kNoMemory)
     return {
         Status::kNoMemory,

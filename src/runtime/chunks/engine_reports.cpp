@@ -286,6 +286,9 @@ std::string EngineReports::report_of(const ChunkEngine::Waiter& waiter, std::uin
     case ChunkEngine::Wants::kCoherence:
       return fmt::format("{} has been waited for {:g} s, to change its coherence: {}",
                          title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
+    case ChunkEngine::Wants::kSubscription:
+      return fmt::format("the answer to a subscription of {} has been waited for {:g} s: {}",
+                         title(waiter.chunk), seconds, holders(waiter.chunk, deadline_ns));
     case ChunkEngine::Wants::kWorkRoom:
       return fmt::format("room in work stream '{}' has been waited for {:g} s: {}",
                          engine_.facts(waiter.chunk).name, seconds,

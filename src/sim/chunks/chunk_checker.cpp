@@ -50,6 +50,7 @@ void ChunkChecker::opened(std::uint32_t thread, std::uint32_t chunk, Mode mode,
 void ChunkChecker::subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy,
                               chunks::Range range) {
   taken_[thread] = {.last = 0,
+                    .since = last_version(chunk),
                     .block = policy == chunks::Policy::kBlock,
                     .range = range.within(8 * program_->all[chunk].words)};
 }
@@ -71,6 +72,11 @@ void ChunkChecker::took(std::uint32_t thread, std::uint32_t chunk, std::uint64_t
   if (version <= taken.last || version > last_version(chunk))
     violated(Fault::kWrongValue, "thread {} takes version {} of chunk {} after {}", thread, version,
              chunk, taken.last);
+  for (std::uint64_t v = taken.since + 1; taken.last == 0 && v < version; ++v)
+    if (touches(chunk, v, taken.range))
+      violated(Fault::kWrongValue,
+               "thread {} has subscribed to chunk {} at version {}, and begins with {}", thread,
+               chunk, taken.since, version);
   std::uint64_t news = 0;  // versions of its range since the last one that it took
   for (std::uint64_t v = taken.last + 1; taken.last > 0 && v <= version; ++v) {
     if (!touches(chunk, v, taken.range)) continue;

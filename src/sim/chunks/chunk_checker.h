@@ -26,6 +26,8 @@ class ChunkChecker {
   // A scope was opened on a copy of that version; `words` is its content.
   void opened(std::uint32_t thread, std::uint32_t chunk, chunks::Mode mode, std::uint64_t version,
               Words words);
+  // The thread has subscribed: of what is written from now on, nothing may come before the first
+  // version that it takes.
   void subscribed(std::uint32_t thread, std::uint32_t chunk, chunks::Policy policy,
                   chunks::Range range);
   // A subscriber took a version. `missed`: how many were left out; `changed`: the reported changes.
@@ -65,6 +67,7 @@ class ChunkChecker {
   };
   struct Taken {
     std::uint64_t last = 0;
+    std::uint64_t since = 0;  // the last version when it had subscribed
     bool block = false;
     chunks::Range range;
   };

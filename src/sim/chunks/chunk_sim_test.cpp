@@ -67,6 +67,7 @@ constexpr ChunkRegression kRegressions[] = {
     {20625464, "not the protocol but a check: an owner died while its chunk went over"},
     {649072, "the same: a copy given up because its new home, which had the bytes, asked for it"},
     {802716, "a try waited behind a writer where their chunk was pushed no more"},
+    {10139, "a relay was sent a version before the answer to its own subscription"},
     {376089, "a grant without bytes crossed with those of an earlier one that was given back"},
 };
 
