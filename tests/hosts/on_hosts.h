@@ -33,7 +33,8 @@ class OnHosts : public testing::Test {
     auto made = Hosts::make(options, TEST_HOSTS_BINARY);
     if (made) {
       hosts_ = std::make_unique<Hosts>(std::move(made).value());
-    } else if (std::getenv("CI") != nullptr) {
+    } else if (std::getenv("CI") != nullptr &&
+               !made.error().message.starts_with("no control groups")) {
       ADD_FAILURE() << "no test hosts in CI: " << made.error().message;
     } else {
       [&made] { GTEST_SKIP() << "no test hosts: " << made.error().message; }();

@@ -24,6 +24,8 @@ struct HostOptions {
   // Of each cluster only so many hosts, the first ones, reach other clusters; 0: all do.
   std::uint32_t isolate = 0;
   std::string rate;  // of each interface, in each direction, as tc writes it; empty: no bound
+  std::string memory_size;  // of each host, a control group's limit; empty: that of the machine
+  bool swap = false;        // beyond it, swap of the machine is used
   std::string shm_size = "64m";   // of /dev/shm
   std::string tmp_size = "256m";  // of /tmp
   // Folders that the hosts see although they lie below /tmp or /dev/shm. Everything that lies

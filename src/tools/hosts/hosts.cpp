@@ -73,6 +73,8 @@ std::vector<std::string> arguments(const HostOptions& options, const std::string
   if (!options.rate.empty()) all.insert(all.end(), {"--rate", options.rate});
   if (!options.link_rate.empty()) all.insert(all.end(), {"--link-rate", options.link_rate});
   if (options.isolate != 0) all.insert(all.end(), {"--isolate", std::to_string(options.isolate)});
+  if (!options.memory_size.empty()) all.insert(all.end(), {"--memory", options.memory_size});
+  if (options.swap) all.emplace_back("--swap");
   for (const std::string& folder : options.shared) all.insert(all.end(), {"--share", folder});
   return all;
 }

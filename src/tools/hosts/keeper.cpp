@@ -85,7 +85,9 @@ int Keeper::run() {
 
 // In step with the switch: namespaces are there; it puts interfaces into them; they are configured.
 bool Keeper::make_host() {
-  if (auto made = make_places(options_, host_); !made) {
+  auto made = memory_.enter(host_);
+  if (made) made = make_places(options_, host_);
+  if (!made) {
     send_text(channel_.get(), made.error().message);
     return false;
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/hosts/host_options.h"
+#include "tools/hosts/memory_groups.h"
 #include "tools/hosts/request.h"
 
 namespace terrane::test_hosts {
@@ -13,9 +14,11 @@ namespace terrane::test_hosts {
 // their parents, and answers how commands ended. The kernel ends every process of the host with it.
 class Keeper {
  public:
-  // `channel`: to the switch, which gives requests for this host and takes those for others.
-  Keeper(const HostOptions& options, std::uint32_t host, UniqueFd channel)
-      : options_(options), host_(host), channel_(std::move(channel)) {}
+  // `memory`: outlives this object. `channel`: to the switch, which gives requests for this host
+  // and takes those for others.
+  Keeper(const HostOptions& options, const MemoryGroups& memory, std::uint32_t host,
+         UniqueFd channel)
+      : options_(options), memory_(memory), host_(host), channel_(std::move(channel)) {}
 
   // Returns when the switch has gone.
   int run();
@@ -36,6 +39,7 @@ class Keeper {
   void reap();
 
   HostOptions options_;
+  const MemoryGroups& memory_;
   std::uint32_t host_;
   UniqueFd channel_, listener_, children_;
   std::vector<Command> commands_;

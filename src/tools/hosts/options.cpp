@@ -27,6 +27,12 @@ void add_options(CLI::App& app, HostOptions& options) {
       ->type_name("N");
   app.add_option("--rate", options.rate, "Limit of each interface, each way: 1gbit (tc-tbf)")
       ->type_name("RATE");
+  auto* memory = app.add_option("--memory", options.memory_size,
+                                "Limit of each host's memory, by a control group: 256M; how much "
+                                "was used is said at the end");
+  memory->type_name("SIZE");
+  app.add_flag("--swap", options.swap, "Beyond --memory, hosts use the machine's swap")
+      ->needs(memory);
   app.add_option("--shm", options.shm_size, "Size of each host's /dev/shm; default 64m")
       ->type_name("SIZE");
   app.add_option("--tmp", options.tmp_size, "Size of each host's /tmp; default 256m")

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -61,6 +62,26 @@ Result<> mount_processes() {
   return {};
 }
 
+// A terminal's interrupts are for the command; the others are taken by wait_for_switch().
+void block_signals() {
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  for (int signal : {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTERM, SIGCHLD})
+    ::sigaddset(&blocked, signal);
+  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+}
+
+// Its status as of waitpid(). SIGTERM says that our owner has ended: the switch is to end, too.
+int wait_for_switch(pid_t pid) {
+  sigset_t awaited;
+  ::sigemptyset(&awaited);
+  for (int signal : {SIGTERM, SIGCHLD}) ::sigaddset(&awaited, signal);
+  for (int status = 0;;) {
+    if (::waitpid(pid, &status, WNOHANG) == pid) return status;
+    if (::sigwaitinfo(&awaited, nullptr) == SIGTERM) ::kill(pid, SIGKILL);
+  }
+}
+
 void leave_standard_descriptors() {
   UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int i = 0; i < 3; ++i) ::dup2(nothing.get(), i);
@@ -70,23 +91,22 @@ void leave_standard_descriptors() {
 
 int Switch::run_in_namespaces(const HostOptions& options, UniqueFd control) {
   ::setenv("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 1);
-  if (auto made = make_namespaces(); !made) {
+  auto memory = MemoryGroups::make(options);
+  auto made = memory ? make_namespaces() : Result<>(memory.error());
+  if (!made) {
     send_text(control.get(), made.error().message);
     return 1;
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  sigset_t interrupts;
-  ::sigemptyset(&interrupts);
-  for (int signal : {SIGINT, SIGQUIT, SIGHUP, SIGTSTP}) ::sigaddset(&interrupts, signal);
-  ::sigprocmask(SIG_BLOCK, &interrupts, nullptr);
+  block_signals();
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   pid_t pid = ::fork();
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::_exit(Switch(options, std::move(control)).run());
+    ::_exit(Switch(options, memory.value(), std::move(control)).run());
   }
   control.reset();
-  int status = 0;
-  ::waitpid(pid, &status, 0);
+  int status = wait_for_switch(pid);
+  std::fputs(memory.value().peaks().c_str(), stderr);
   return status == 0 ? 0 : 1;
 }
 
@@ -127,7 +147,7 @@ Result<> Switch::start_keeper(std::uint32_t host, int own_namespace) {
     for (Host& other : hosts_) other.channel.reset();
     control_.reset();
     pair.value().ours.reset();
-    ::_exit(Keeper(options_, host, std::move(pair.value().theirs)).run());
+    ::_exit(Keeper(options_, memory_, host, std::move(pair.value().theirs)).run());
   }
   if (pid < 0 || ::setns(own_namespace, CLONE_NEWPID) < 0) {
     return errno_error("cannot start the first process of a test host");

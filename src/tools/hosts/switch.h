@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/hosts/host_options.h"
+#include "tools/hosts/memory_groups.h"
 #include "tools/hosts/request.h"
 
 namespace terrane::test_hosts {
@@ -13,11 +14,13 @@ namespace terrane::test_hosts {
 // namespace that holds all hosts, so that nothing of them outlives it. It ends when its owner does.
 class Switch {
  public:
-  // `control`: to the owner, which receives "ready" or what is wrong, and sends requests.
-  Switch(HostOptions options, UniqueFd control)
-      : options_(std::move(options)), control_(std::move(control)) {}
+  // `memory`: outlives this object. `control`: to the owner, which receives "ready" or what is
+  // wrong, and sends requests.
+  Switch(HostOptions options, const MemoryGroups& memory, UniqueFd control)
+      : options_(std::move(options)), memory_(memory), control_(std::move(control)) {}
 
-  // To be called in a process that nothing else runs in; forks the switch and waits for its end.
+  // To be called in a process that nothing else runs in; forks the switch and waits for its end,
+  // or ends it when the process that started this one has ended. Then nothing is left of the hosts.
   static int run_in_namespaces(const HostOptions& options, UniqueFd control);
 
  private:
@@ -38,6 +41,7 @@ class Switch {
   Host* find(const std::string& name);
 
   HostOptions options_;
+  const MemoryGroups& memory_;
   UniqueFd control_;
   std::vector<Host> hosts_;
 };
