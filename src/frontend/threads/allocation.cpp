@@ -39,10 +39,11 @@ terrane::runtime::Heap* heap_for(const void* caller) {
   return shared ? &program->heap() : nullptr;
 }
 
-// Private memory; that of streams of the program lies apart.
+// Private memory; that of streams of the program lies apart. A library may open a stream of its own
+// in an operation of the node.
 void* private_block(size_t bytes) {
-  bool apart = Allocating::now() == Allocates::kForNode && Program::get() != nullptr &&
-               this_thread().record != nullptr;
+  bool apart =
+      Allocating::now() == Allocates::kForNode && Program::get() != nullptr && is_in_program();
   void* block = apart ? node_memory::allocate(bytes) : nullptr;
   return block != nullptr ? block : __libc_malloc(bytes);
 }

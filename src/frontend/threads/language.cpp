@@ -20,7 +20,7 @@ namespace {
 // A place for each thread that the program is to have.
 int processors(int here) {
   Program* program = Program::get();
-  bool asks = program != nullptr && this_thread().record != nullptr;
+  bool asks = program != nullptr && is_in_program();
   return asks ? static_cast<int>(program->control().slots) : here;
 }
 

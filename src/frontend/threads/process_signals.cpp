@@ -197,7 +197,7 @@ class Signals final : public ProcessSignals {
 
   // The other nodes have the action when the call returns.
   void changed(int signal_number, const struct sigaction& action) override {
-    if (nodes_ == 1 || this_thread().record == nullptr) return;
+    if (nodes_ == 1 || !is_in_program()) return;
     platform::SignalsClosed closed;
     Program& program = *Program::get();
     Process& process = program.control().process;

@@ -23,8 +23,9 @@ using terrane::frontend::threads::unlock_stream;
 
 namespace {
 
-// Whether locks of streams are the program's, between threads of all nodes.
-bool shares_locks() {
+// Whether the call is the program's, on several nodes. Libraries of the runtime have streams of
+// their own, maybe in an operation of the node.
+bool is_programs_call() {
   return Elsewhere::get() != nullptr && terrane::frontend::threads::is_in_program();
 }
 
@@ -90,7 +91,7 @@ int fclose(FILE* stream) {
     int closed = call_elsewhere(stream, ::fclose, stream);
     return sent ? closed : EOF;
   }
-  if (Elsewhere::get() != nullptr) terrane::frontend::threads::close_waiting_texts(stream);
+  if (is_programs_call()) terrane::frontend::threads::close_waiting_texts(stream);
   return next<"fclose">(::fclose)(stream);
 }
 
@@ -99,7 +100,7 @@ int pclose(FILE* stream) {
     terrane::frontend::threads::send_output(stream);
     return call_elsewhere(stream, ::pclose, stream);
   }
-  if (Elsewhere::get() != nullptr) terrane::frontend::threads::close_waiting_texts(stream);
+  if (is_programs_call()) terrane::frontend::threads::close_waiting_texts(stream);
   return next<"pclose">(::pclose)(stream);
 }
 
@@ -154,7 +155,7 @@ int terrane_scanf(const char* format, ...) {
 
 // Threads of the stream's node, which print without a lock, wait for the C library's lock as well.
 void flockfile(FILE* stream) noexcept {
-  bool shared = shares_locks();
+  bool shared = is_programs_call();
   if (shared) lock_stream(stream, true);
   if (is_elsewhere(stream)) return;
   next<"flockfile">(::flockfile)(stream);
@@ -162,7 +163,7 @@ void flockfile(FILE* stream) noexcept {
 }
 
 int ftrylockfile(FILE* stream) noexcept {
-  if (!shares_locks()) return next<"ftrylockfile">(::ftrylockfile)(stream);
+  if (!is_programs_call()) return next<"ftrylockfile">(::ftrylockfile)(stream);
   if (!lock_stream(stream, false)) return EBUSY;
   if (is_elsewhere(stream)) return 0;
   next<"flockfile">(::flockfile)(stream);
@@ -171,7 +172,7 @@ int ftrylockfile(FILE* stream) noexcept {
 }
 
 void funlockfile(FILE* stream) noexcept {
-  bool shared = shares_locks();
+  bool shared = is_programs_call();
   if (!is_elsewhere(stream)) {
     if (shared && stream == stdout) stdout_is_unlocked();
     next<"funlockfile">(::funlockfile)(stream);

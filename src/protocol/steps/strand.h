@@ -29,9 +29,11 @@ class Strand {
 
   WaiterId waiter() const { return waiter_; }
 
-  // Starts an operation of this strand, which runs up to its first step. At most one at a time.
+  // Starts an operation of this strand, which runs up to its first step. At most one at a time: the
+  // strand knows where one operation goes on.
   template <typename T>
   void start(Task<T>& task) {
+    TERRANE_CHECK(frames_in_use_ <= 1, "a thread begins no operation inside another");
     task.handle_.promise().continuation = std::noop_coroutine();
     leaf_ = task.handle_;
     leaf_.resume();
@@ -78,9 +80,13 @@ class Strand {
     TERRANE_CHECK(used_ + bytes <= sizeof frames_, "an operation nests too deep");
     void* at = frames_ + used_;
     used_ += bytes;
+    ++frames_in_use_;
     return at;
   }
-  void release(std::size_t bytes) { used_ -= (bytes + 15) & ~std::size_t{15}; }
+  void release(std::size_t bytes) {
+    used_ -= (bytes + 15) & ~std::size_t{15};
+    --frames_in_use_;
+  }
 
  private:
   WaiterId waiter_;
@@ -89,6 +95,7 @@ class Strand {
   std::vector<std::byte> answer_;
   bool posted_ = false;
   std::size_t used_ = 0;
+  std::uint32_t frames_in_use_ = 0;
   alignas(16) std::byte frames_[8192];
 };
 
