@@ -64,6 +64,15 @@ TEST_F(HostsMemoryTest, NoGroupStaysWhenTheirOwnerIsKilled) {
   EXPECT_TRUE(is_removed(folder)) << folder;
 }
 
+TEST_F(HostsMemoryTest, NoGroupStaysWhenNobodyReadsWhatIsSaidAtTheEnd) {
+  if (!make_hosts({.hosts = 1, .memory_size = "64M"})) return;
+  std::string script = std::string(TEST_HOSTS_BINARY) + " --memory 64M sh -c '" + kGroup +
+                       "; sleep 0.3' 2>&1 | head -n 1";
+  std::string folder = group(Launched({"sh", "-c", script}, {}).finish().out);
+  ASSERT_FALSE(folder.empty());
+  EXPECT_TRUE(is_removed(folder)) << folder;
+}
+
 TEST_F(HostsMemoryTest, TheEndSaysHowMuchEachHostUsed) {
   if (!make_hosts({.hosts = 1, .memory_size = "64M"})) return;
   Launched people(

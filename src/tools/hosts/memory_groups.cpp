@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <ranges>
+#include <thread>
 #include <utility>
 
 namespace terrane::test_hosts {
@@ -27,6 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLeastBytes = 16 << 20;  // with less not even a shell starts
 constexpr double kMib = 1 << 20;
+constexpr int kRemoveTries = 1000;
+constexpr auto kRemovePause = std::chrono::milliseconds(5);
 
 bool write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path);
@@ -100,7 +105,11 @@ void remove_group(const std::string& folder) {
        entry.increment(ignored)) {
     if (entry->is_directory(ignored)) all.push_back(entry->path().string());
   }
-  for (const std::string& one : all | std::views::reverse) ::rmdir(one.c_str());
+  for (const std::string& one : all | std::views::reverse) {
+    // A process that has ended still counts for some moments.
+    for (int tries = 0; ::rmdir(one.c_str()) < 0 && errno == EBUSY && tries < kRemoveTries; ++tries)
+      std::this_thread::sleep_for(kRemovePause);
+  }
 }
 
 }  // namespace
