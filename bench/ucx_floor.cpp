@@ -134,6 +134,21 @@ double UcxFloor::request_reply(std::size_t reply_bytes, int times) {
   return static_cast<double>(platform::now_ns() - from) / times;
 }
 
+double UcxFloor::stream(std::size_t reply_bytes, int in_flight, int replies) {
+  std::uint64_t from = platform::now_ns(), before = handles_->replies;
+  auto wanted = static_cast<std::uint64_t>(replies);
+  for (std::uint64_t asked = 0; handles_->replies - before < wanted;) {
+    std::uint64_t under_way = asked - (handles_->replies - before);
+    if (asked < wanted && under_way < static_cast<std::uint64_t>(in_flight)) {
+      send(kRequest, reply_bytes, 0);
+      ++asked;
+    } else {
+      ucp_worker_progress(handles_->worker);
+    }
+  }
+  return static_cast<double>(platform::now_ns() - from);
+}
+
 void UcxFloor::stop_server() { send(kStop, 0, 0); }
 
 void UcxFloor::wait_for_news() {

@@ -24,6 +24,8 @@ class UcxFloor {
 
   // Nanoseconds of a request of 16 bytes and a reply of `reply_bytes`; a mean over `times`.
   double request_reply(std::size_t reply_bytes, int times);
+  // Nanoseconds until so many replies have come, with so many requests under way.
+  double stream(std::size_t reply_bytes, int in_flight, int replies);
   // Ends the other end's serve().
   void stop_server();
   // Serves requests until stop_server(). asleep: sleeps on the event descriptor between them.

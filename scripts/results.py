@@ -24,6 +24,7 @@ IMAGES = pathlib.Path("docs/images")
 # Of each section: its title, the sentence under it, and its goals: what, the limit, the unit, the benchmark and what its
 # command must hold, and the row, whose first group is the figure. A limit of None: the figure is shown only.
 SHM, TCP = r"^(?!.*ucx)", r"ucx"
+WHOLE = r"^(?!.*--(quick|host-mib|only))"
 SECTIONS = [
     ("Pages", "Two nodes on one host; *x floor* is the time over that of the bare mechanism, in the same run.", [
         ("read fault of a page, home polls", 1.3, "x floor", "pages", SHM, r"^read-fault-warm +1 +polling +\S+ +\S+ +(\S+)"),
@@ -48,6 +49,15 @@ SECTIONS = [
         ("a page written and brought home by a barrier, 2 nodes", None, "us", "scash", SHM, r"^ +2 +(\S+) "),
         ("the same page over tcp", None, "us", "scash", TCP, r"^ +2 +(\S+) "),
         ("Laplace on 2 nodes, speed-up", None, "x", "scash", SHM, r"^ +2 nodes .*speed-up (\S+)"),
+    ]),
+    ("Memory of several hosts", "One program whose main fills and reads 400 MiB, on two hosts of 256 MiB, tcp; compared with one host and swap.", [
+        ("rows that are wrong or exceed their control group", 0, "rows", "memory", WHOLE, r"^rows that are wrong .*: (\d+) of"),
+        ("fill", None, "x swap", "memory", WHOLE, r"^fill, s +\S+ +\S+ +(\S+)"),
+        ("sweep", -1, "x swap", "memory", WHOLE, r"^sweep, s +\S+ +\S+ +(\S+)"),
+        ("random lookups", -3, "x swap", "memory", WHOLE, r"^random lookup by main, us +\S+ +\S+ +(\S+)"),
+        ("sweep of data at the other host", -0.7, "x UCX", "memory", WHOLE, r"^sweep of far data, GB/s +\S+ +\S+ +(\S+)"),
+        ("a random page of the other host", 1.5, "x round trip of UCX", "memory", WHOLE,
+         r"^a random far page, peer asleep, us +\S+ +\S+ +(\S+)"),
     ]),
     ("Threads programs", "Programs as they are, on two nodes; compared with two threads of one process.", [
         ("FFT", None, "x threads", "splash", "", r"^fft +\S+ +\S+ +\S+ +\S+ +(\S+)"),
