@@ -311,16 +311,18 @@ void add_inline_atomics_option(CLI::App& app, RunOptions& options) {
                "Start a program that was compiled without -fno-inline-atomics all the same");
 }
 
+void add_lend_option(CLI::App& app, RunOptions& options) {
+  app.add_option("--lend", options.lend, "Hosts that give memory, and run no thread of the program")
+      ->type_name("a,b:2,...");
+}
+
 void add_threads_options(CLI::App& threads_app, RunOptions& options) {
   threads_app
       .add_option("--placement", options.placement,
                   "Which node a new thread starts on: as many in a row as a node has processors "
                   "(block, default), one after the other (cyclic), or N in a row")
       ->type_name("HOW");
-  threads_app
-      .add_option("--lend", options.lend,
-                  "Hosts that give memory, and run no thread of the program")
-      ->type_name("a,b:2,...");
+  add_lend_option(threads_app, options);
   add_inline_atomics_option(threads_app, options);
 }
 
@@ -356,6 +358,7 @@ void add_omp_command(CLI::App& app, CommandContext& context) {
       ->add_option("--threads", options->threads,
                    "Threads of each node; default: OMP_NUM_THREADS of all nodes together")
       ->type_name("N");
+  add_lend_option(*omp_app, *options);
   add_inline_atomics_option(*omp_app, *options);
   add_job_options(*omp_app, *options);
   add_host_options(*omp_app, *options);

@@ -172,9 +172,11 @@ void place(const RunOptions& options, const Wanted& wanted, std::uint32_t nodes,
 
 // The hosts of --lend come last, each with a node a slot, on which no thread of the program starts.
 base::Result<> add_lenders(const RunOptions& options, JobPlan& plan) {
-  if (!shares_program(options.preload) || options.preload == Preload::kOmp)
-    return base::error("--lend {}: only the nodes of terrane threads can lend memory",
-                       options.lend);
+  if (!shares_program(options.preload))
+    return base::error(
+        "--lend {}: a program of terrane run has a process on every node, so none can lend memory "
+        "alone; name the hosts with -H, or use terrane threads or terrane omp",
+        options.lend);
   auto lenders = parse_host_list(options.lend, "--lend");
   if (!lenders) return lenders.error();
   bootstrap::JobMap& map = plan.program.map;

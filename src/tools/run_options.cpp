@@ -84,6 +84,11 @@ base::Result<std::string> report_folder(const std::string& folder) {
 
 bool survives(const RunOptions& options) { return options.on_death == "survive"; }
 
+// Nodes of --lend, which choose_hosts() has checked.
+std::uint32_t count_lenders(const RunOptions& options) {
+  return options.lend.empty() ? 0 : total_slots(parse_host_list(options.lend, "--lend").value());
+}
+
 // A program's functions are found before it starts: what the loader would store later lies in
 // memory that is shared. A thread may well wait for another as long as that computes.
 base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
@@ -96,11 +101,8 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
                        text);
   plan.environment.emplace_back("TERRANE_THREADS", "1");
   plan.environment.emplace_back("TERRANE_PLACEMENT", text);
-  // Also 0, since this job may be started by a program of another one. choose_hosts() has checked
-  // it.
-  auto lenders = parse_host_list(options.lend, "--lend");
-  std::uint32_t lending = options.lend.empty() ? 0 : total_slots(lenders.value());
-  plan.environment.emplace_back("TERRANE_LENDERS", std::to_string(lending));
+  // Also 0, since this job may be started by a program of another one.
+  plan.environment.emplace_back("TERRANE_LENDERS", std::to_string(count_lenders(options)));
   if (options.tag_output) plan.environment.emplace_back("TERRANE_TAG_OUTPUT", "1");
   plan.environment.emplace_back("LD_BIND_NOW", "terrane");
   if (options.patience.empty()) plan.environment.emplace_back("TERRANE_PATIENCE", "0");
@@ -132,7 +134,8 @@ base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
   std::string team = set == nullptr ? "" : set;
   if (!options.threads.empty()) {
     if (auto checked = check_team("--threads", options.threads); !checked) return checked;
-    team = std::to_string(std::strtoul(options.threads.c_str(), nullptr, 10) * plan.map.started());
+    team = std::to_string(std::strtoul(options.threads.c_str(), nullptr, 10) *
+                          (plan.map.started() - count_lenders(options)));
   }
   if (team.find_first_not_of(" \t") == std::string::npos) return {};
   if (auto checked = check_team("OMP_NUM_THREADS", team); !checked) return checked;

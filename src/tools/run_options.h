@@ -26,7 +26,7 @@ struct RunOptions {
   std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads
-  std::string lend;                 // of terrane threads: hosts that give memory alone
+  std::string lend;                 // of terrane threads and omp: hosts that give memory alone
   std::string threads;              // of terrane omp, on each node
   bool allow_inline_atomics = false;
   bool stats = false;

@@ -67,6 +67,11 @@ TEST_F(MemoryHostsTest, HostsThatLendRunNoThreadOfTheProgram) {
   outcome = on("-H h0,h1 --lend h2 --placement 1", "where 1");
   EXPECT_EQ(count(outcome.out, "h0\n") + count(outcome.out, "h1\n"), 3) << outcome.out;
   EXPECT_EQ(on("--lend h2 --placement 1", "where 1").out, "h0\nh0\nh0\n");
+  // Hosts with different numbers of nodes see the program at one place all the same.
+  outcome = on("-H h0 --lend h2:2 --placement 1", "where 1");
+  EXPECT_EQ(outcome.out, "h0\nh0\nh0\n") << outcome.err;
+  outcome = on("-H h0:2,h1 --placement 1", "where 1");
+  EXPECT_EQ(outcome.out, "h0\nh1\nh0\n") << outcome.err;
   outcome = on("-H h0,h1 --lend h1", "where 1");
   EXPECT_NE(outcome.err.find("--lend h1: h1 runs nodes of the program already; name it once"),
             std::string::npos)

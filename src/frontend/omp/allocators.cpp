@@ -80,7 +80,7 @@ void* from_pages(std::size_t bytes, std::uintptr_t partition) {
   if (partition == kInterleaved) homes = kProgramCyclic;
   if (bytes > ~std::size_t{0} / 2) return nullptr;
   std::uint32_t node = homes == kProgramOnNode ? terrane_program_node() : 0;
-  std::size_t head = homes == kProgramCyclic ? page * terrane_program_nodes() : page;
+  std::size_t head = homes == kProgramCyclic ? page * terrane_program_cycle_nodes() : page;
   auto* memory = static_cast<std::byte*>(terrane_program_homed_memory(head + bytes, homes, node));
   return memory == nullptr ? nullptr : place_block(memory, memory + head, bytes, true);
 }

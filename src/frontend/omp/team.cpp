@@ -373,7 +373,10 @@ void leave(Started& started) {
 }
 
 // Constructs of OpenMP are relaxed, but for those that say more.
-[[gnu::constructor]] void relax_atomics() { terrane_program_relax_atomics(); }
+[[gnu::constructor]] void prepare() {
+  terrane_program_relax_atomics();
+  terrane_program_has_barriers(kTeamBarrier);
+}
 
 // Of regions that were begun by start_region: at most kMostStarted within each other.
 constexpr std::uint32_t kMostStarted = 16;

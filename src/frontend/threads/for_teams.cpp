@@ -20,6 +20,7 @@
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/team_barriers.h"
 #include "platform/page_size.h"
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
@@ -97,7 +98,7 @@ extern "C" {
 
 std::uint32_t terrane_program_node() { return is_before_start() ? 0 : program().self(); }
 
-std::uint32_t terrane_program_nodes() { return is_before_start() ? 1 : program().node().nodes(); }
+std::uint32_t terrane_program_nodes() { return is_before_start() ? 1 : program().working(); }
 
 bool terrane_program_are_together(std::uint32_t node, std::uint32_t other) {
   auto& own = program().node();
@@ -105,7 +106,9 @@ bool terrane_program_are_together(std::uint32_t node, std::uint32_t other) {
 }
 
 bool terrane_program_is_spread() {
-  return program().node().nodes_on_host() < program().node().nodes();
+  for (std::uint32_t n = 1; n < program().working(); ++n)
+    if (!terrane_program_are_together(0, n)) return true;
+  return false;
 }
 
 std::uint32_t terrane_program_places() { return is_before_start() ? 1 : program().control().slots; }
@@ -132,7 +135,18 @@ void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes home
   using terrane::wire::Homes;
   if (is_before_start()) return before_start::pages(bytes);
   constexpr Homes kHomes[] = {Homes::kFirstTouch, Homes::kBlock, Homes::kCyclic, Homes::kExplicit};
-  return program().take_region(bytes, {.homes = kHomes[homes], .argument = node});
+  terrane::protocol::RegionPolicy policy{.homes = kHomes[homes], .argument = node};
+  std::uint32_t working = program().working();
+  if (homes == kProgramBlocks && working < program().node().nodes()) {
+    std::uint64_t page = program().node().block_bytes(), part = page * working;
+    policy.homes = Homes::kBlockCyclic;
+    policy.argument = static_cast<std::uint32_t>((bytes + part - 1) / part);
+  }
+  return program().take_region(bytes, policy);
+}
+
+std::uint32_t terrane_program_cycle_nodes() {
+  return is_before_start() ? 1 : program().node().nodes();
 }
 
 void terrane_program_give_memory(void* memory) {
@@ -172,21 +186,21 @@ void terrane_program_repeat(void (*function)(), std::uint32_t pause_us) {
   terrane::platform::start_without_signals(repeat).detach();
 }
 
+void terrane_program_has_barriers(std::uint32_t count) { set_team_barriers(count); }
+
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here) {
-  require(program().node().barrier(terrane::BarrierId{id}, threads_here));
+  team_barrier(program(), id, threads_here);
 }
 
 void terrane_program_join(std::uint32_t id, std::uint32_t threads_here) {
-  require(program().node().gather(terrane::BarrierId{id}, threads_here));
+  team_join(program(), id, threads_here);
 }
 
 void terrane_program_fork(std::uint32_t id, std::uint32_t threads_here, const void* told,
                           void* heard, std::size_t bytes) {
-  std::vector<std::byte> got;  // none of the thread's: handlers of exit fork after its destructors
   std::span<const std::byte> given(static_cast<const std::byte*>(told),
                                    told == nullptr ? 0 : bytes);
-  require(program().node().barrier_broadcast(terrane::BarrierId{id}, threads_here, given, got));
-  if (heard != nullptr && got.size() == bytes) std::memcpy(heard, got.data(), bytes);
+  team_fork(program(), id, threads_here, given, {static_cast<std::byte*>(heard), bytes});
 }
 
 terrane_program_locked terrane_program_lock(const void* address) {

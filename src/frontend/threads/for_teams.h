@@ -10,12 +10,13 @@
 // what is about teams may not be called.
 extern "C" {
 
-// Which node this is, and how many there are.
+// Which node this is, and how many run threads of the program. Those that lend their memory alone
+// are not counted; they come after the others.
 std::uint32_t terrane_program_node();
 std::uint32_t terrane_program_nodes();
 // Whether two nodes are on one host.
 bool terrane_program_are_together(std::uint32_t node, std::uint32_t other);
-// Whether some of them are on other hosts.
+// Whether some of those that run threads are on other hosts.
 bool terrane_program_is_spread();
 // Places for threads, of all nodes together.
 std::uint32_t terrane_program_places();
@@ -28,11 +29,13 @@ void* terrane_program_memory(std::size_t bytes);
 enum terrane_program_kept { kProgramScalars, kProgramFormat, kProgramRoots };
 void** terrane_program_root(terrane_program_kept what);
 // As terrane_program_memory in whole pages, whose homes `homes` and `node` name for good; nullptr:
-// there is none. Of blocks each node gets one; cyclic: a page of each node in turn, from node 0.
+// there is none. Of blocks each node that runs threads gets one; cyclic: a page of each node in
+// turn, from node 0, also of those that lend their memory: of so many nodes as cycle_nodes says.
 // `node`: of kProgramOnNode. give: it is not used any more.
 enum terrane_program_homes { kProgramFirstTouch, kProgramBlocks, kProgramCyclic, kProgramOnNode };
 void* terrane_program_homed_memory(std::size_t bytes, terrane_program_homes homes,
                                    std::uint32_t node);
+std::uint32_t terrane_program_cycle_nodes();
 void terrane_program_give_memory(void* memory);
 // An operation on an aligned word of 8 bytes of shared memory, in the memory of its home: what the
 // word was. The home's threads see the word by a plain load; nothing else is seen with it.
@@ -56,6 +59,11 @@ void terrane_program_repeat(void (*function)(), std::uint32_t pause_us);
 // Starts a detached thread on a node. An error number, or 0.
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
                            std::size_t stack_bytes);
+// Which barriers there are: kMostProgramBarriers at most, from number 1, of which the first is that
+// of join and fork. Every node calls this before the program starts: nodes that lend their memory
+// alone have no thread in a team, and come to the barriers by themselves.
+inline constexpr std::uint32_t kMostProgramBarriers = 4;
+void terrane_program_has_barriers(std::uint32_t count);
 // Waits until all threads of a team have come: `threads_here` of this node, at least one of each.
 // What any of them wrote before is seen by all.
 void terrane_program_barrier(std::uint32_t id, std::uint32_t threads_here);

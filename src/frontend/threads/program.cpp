@@ -74,6 +74,27 @@ bool wants_executable_stacks() {
   return ::dl_iterate_phdr(wants, nullptr) != 0;
 }
 
+// How many of the nodes run threads of the program: the last ones may be there for their memory
+// alone (--lend).
+std::uint32_t count_working(std::uint32_t nodes) {
+  const char* text = std::getenv("TERRANE_LENDERS");
+  std::uint64_t lending = text == nullptr ? 0 : std::strtoul(text, nullptr, 10);
+  return nodes - static_cast<std::uint32_t>(std::min<std::uint64_t>(lending, nodes - 1));
+}
+
+// A node that lends has no thread that computes: its own sleep at once, and reports of long waits
+// would be of waits for the others' barriers.
+void prepare_to_lend() {
+  auto number = [](const char* name) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? 0u : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
+  };
+  std::uint32_t nodes = std::max(number("TERRANE_NODES"), 1u);
+  if (number("TERRANE_NODE") < count_working(nodes)) return;
+  ::setenv("TERRANE_WAIT", "sleep", 1);
+  ::setenv("TERRANE_PATIENCE", "0", 1);
+}
+
 [[noreturn]] void refuse(const std::string& sentence) {
   base::log("{}", sentence);
   std::_Exit(1);
@@ -103,6 +124,7 @@ void Program::start() {
   if (wants_executable_stacks()) platform::make_views_executable();
   // UCX would put functions of its own in front of the program's mmap.
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
+  prepare_to_lend();
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
   if (set) ::unsetenv(kUcxEvents);
   set_libraries(Libraries::now(&before));
@@ -111,6 +133,7 @@ void Program::start() {
   program->node_ = pages::node();
   program->self_ = program->node_->self().value;
   program->nodes_ = program->node_->nodes();
+  program->working_ = count_working(program->nodes_);
   if (std::string both = libraries().used_by_both(); !both.empty() && program->self_ == 0)
     base::log(
         "{}: used by the program, and by a library that Terrane loads; each node has its own data "
@@ -251,11 +274,7 @@ void Program::place_threads() {
   if (placement != "block" && placement != "cyclic") fixed = std::strtoul(asked, nullptr, 10);
   Control& control = *control_;
   if (placement == "cyclic") fixed = 1;
-  // The last nodes may be there for their memory alone (--lend).
-  const char* lenders = std::getenv("TERRANE_LENDERS");
-  std::uint64_t lending = lenders == nullptr ? 0 : std::strtoul(lenders, nullptr, 10);
-  std::uint64_t working = nodes_ - std::min<std::uint64_t>(lending, nodes_ - 1);
-  for (std::uint32_t n = 0; n < working; ++n) {
+  for (std::uint32_t n = 0; n < working_; ++n) {
     std::uint32_t places = fixed != 0 ? fixed : control.cards[n].processors;
     for (std::uint32_t i = 0; i < places && control.slots < kMostThreads; ++i)
       control.node_of[control.slots++] = n;

@@ -71,6 +71,9 @@ class Program final : public runtime::HeapMemory {
 
   runtime::Node& node() const { return *node_; }
   std::uint32_t self() const { return self_; }
+  // The first so many nodes run threads of the program. The others lend their memory alone.
+  std::uint32_t working() const { return working_; }
+  bool lends() const { return self_ >= working_; }
   Control& control() const { return *control_; }
   runtime::Heap& heap() { return *heap_; }
   runtime::Stacks& stacks() { return *stacks_; }
@@ -119,7 +122,7 @@ class Program final : public runtime::HeapMemory {
   void place_threads();
 
   runtime::Node* node_ = nullptr;
-  std::uint32_t self_ = 0, nodes_ = 1;
+  std::uint32_t self_ = 0, nodes_ = 1, working_ = 1;
   Control* control_ = nullptr;
   std::unique_ptr<runtime::Heap> heap_;
   std::unique_ptr<runtime::Stacks> stacks_;

@@ -26,6 +26,7 @@
 #include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/signal_offers.h"
+#include "frontend/threads/team_barriers.h"
 #include "platform/page_size.h"
 #include "platform/preload_variables.h"
 #include "platform/quiet_thread.h"
@@ -205,6 +206,7 @@ void* run_program(void*) {
   Program& program = *Program::get();
   ::on_exit(program.self() == 0 ? finish : finish_elsewhere, nullptr);
   watch_loops();
+  if (program.lends()) come_to_team_barriers(program);
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   begin_offers();

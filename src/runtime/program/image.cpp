@@ -17,6 +17,12 @@ void mix(std::uint64_t& hash, std::uint64_t value) { hash = (hash ^ value) * 0x9
 // The kernel's own code (vDSO), which may differ between hosts.
 bool is_kernels(const platform::Module& module) { return module.name.starts_with("linux-"); }
 
+// A library that Terrane alone needs (UCX): no address in it comes into shared memory. It is loaded
+// behind the views of other nodes' memory, so it lies elsewhere where a host has more nodes.
+bool is_apart(const platform::Module& module, platform::ModuleOwner owner) {
+  return owner == platform::ModuleOwner::kTerrane && !module.name.starts_with("libterrane");
+}
+
 }  // namespace
 
 std::string BuildCard::difference(const BuildCard& other) const {
@@ -38,7 +44,7 @@ Image::Image(const std::vector<platform::Module>& modules,
     if (is_kernels(module)) continue;
     bool is_program = module.name.empty();
     mix(is_program ? card_.program : card_.libraries, module.identity);
-    mix(card_.addresses, module.address);
+    if (!is_apart(module, owners[i])) mix(card_.addresses, module.address);
     if (owners[i] != platform::ModuleOwner::kProgram) continue;
     for (const platform::WritablePages& pages : module.writable) {
       data_.push_back(pages);
