@@ -83,8 +83,8 @@ def show_rows(options):
             if command is None:
                 print(f"{name:16} {program:16} {mib:4} none: it was not built here", flush=True)
                 continue
-            if lenders and not program.startswith("threads"):
-                print(f"{name:16} {program:16} {mib:4} none: only terrane threads has --lend", flush=True)
+            if lenders and program == "pages":
+                print(f"{name:16} {program:16} {mib:4} none: such a program has a process on every node", flush=True)
                 continue
             outcome = Outcome(hosts, group, command)
             over = any(peak > group for peak in outcome.peaks)

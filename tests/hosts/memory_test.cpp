@@ -86,6 +86,18 @@ TEST_F(HostsMemoryTest, TheEndSaysHowMuchEachHostUsed) {
   EXPECT_GE(used, 40);
   EXPECT_LE(used, 64);
   EXPECT_EQ(count(outcome.err, "h1: at most "), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "limit reached 0 times, 0 processes killed"), 2) << outcome.err;
+}
+
+TEST_F(HostsMemoryTest, TheEndSaysThatAProcessWasKilled) {
+  if (!make_hosts({.hosts = 1, .memory_size = "64M"})) return;
+  Launched people(
+      {TEST_HOSTS_BINARY, "-n", "1", "--memory", "64M", "python3", "-c", "bytearray(100 << 20)"},
+      {});
+  Outcome outcome = people.finish();
+  EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.err;
+  EXPECT_EQ(count(outcome.err, " 1 processes killed for it"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "limit reached 0 times"), 0) << outcome.err;
 }
 
 TEST_F(HostsMemoryTest, ASizeThatIsNoneIsRefused) {

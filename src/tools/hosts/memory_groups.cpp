@@ -17,7 +17,7 @@ namespace terrane::test_hosts {
 
 // What a version of control groups calls the files of a group.
 struct MemoryFiles {
-  const char *limit, *swap, *peak, *reached, *reached_label, *swap_reached, *killed;
+  const char *limit, *swap, *peak, *reached, *reached_label, *killed;
 };
 
 namespace {
@@ -28,7 +28,8 @@ using base::Result;
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kLeastBytes = 16 << 20;  // with less not even a shell starts
+constexpr std::uint64_t kLeastBytes = 16 << 20;   // with less not even a shell starts
+constexpr std::uint64_t kSwappedBytes = 1 << 20;  // more than the kernel charges at once
 constexpr double kMib = 1 << 20;
 constexpr int kRemoveTries = 1000;
 constexpr auto kRemovePause = std::chrono::milliseconds(5);
@@ -55,14 +56,12 @@ const MemoryFiles kVersion1{.limit = "/memory.limit_in_bytes",
                             .peak = "/memory.max_usage_in_bytes",
                             .reached = "/memory.failcnt",
                             .reached_label = "",
-                            .swap_reached = "/memory.memsw.failcnt",  // with swap forbidden
                             .killed = "/memory.oom_control"};
 const MemoryFiles kVersion2{.limit = "/memory.max",
                             .swap = "/memory.swap.max",
                             .peak = "/memory.peak",
                             .reached = "/memory.events",
                             .reached_label = "max",
-                            .swap_reached = "",
                             .killed = "/memory.events"};
 
 // This process's group of memory: the folder below the mounted tree, and that tree.
@@ -160,7 +159,8 @@ Result<> MemoryGroups::set_limits(const HostOptions& options) {
     limit_ = written ? number_in(folder + files_->limit).value_or(0) : 0;
     if (limit_ < kLeastBytes) return wrong_size(options);
     if (options.swap) continue;
-    std::string none = files_ == &kVersion1 ? std::to_string(limit_) : "0";
+    // Version 1 limits the sum, and would not count how often that was reached.
+    std::string none = files_ == &kVersion1 ? std::to_string(limit_ + kSwappedBytes) : "0";
     write_file(folder + files_->swap, none);  // where the kernel counts swap
   }
   return {};
@@ -175,12 +175,11 @@ std::string MemoryGroups::peaks() const {
   std::string lines;
   for (std::uint32_t host = 0; host < folders_.size(); ++host) {
     const std::string& folder = folders_[host];
-    std::uint64_t reached = number_in(folder + files_->reached, files_->reached_label).value_or(0) +
-                            number_in(folder + files_->swap_reached).value_or(0);
     lines += fmt::format(
         "{}: at most {:.1f} MiB of {:.1f}, limit reached {} times, {} processes killed for it\n",
         host_name(host), number_in(folder + files_->peak).value_or(0) / kMib, limit_ / kMib,
-        reached, number_in(folder + files_->killed, "oom_kill").value_or(0));
+        number_in(folder + files_->reached, files_->reached_label).value_or(0),
+        number_in(folder + files_->killed, "oom_kill").value_or(0));
   }
   return lines;
 }
