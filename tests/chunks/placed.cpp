@@ -31,8 +31,8 @@ std::uint64_t stream(const std::string& name, int home) {
   if (self() == 2) {
     EXPECT_OK(terrane_chunk_subscribe(chunk, TERRANE_CHUNK_BLOCK, 4, nullptr, nullptr));
   }
+  std::uint64_t before = bytes_sent();  // a server sends as soon as the others have met
   meet(name + " begins");
-  std::uint64_t before = bytes_sent();
   for (std::uint64_t version = 1; version <= kVersions && self() > 0; ++version) {
     terrane_scope scope;
     if (self() == 1) {

@@ -147,6 +147,25 @@ TEST(UcxTest, AStrangerReachesNoParserOfUcxs) {
   EXPECT_EQ(run_job({.transport = "ucx"}, body), "");
 }
 
+// A node that joins may listen where one that has died listened. Its peers need its own word.
+TEST(UcxTest, APlaceHasTheWordOfItsLatestNode) {
+  auto body = [](Node& node) {
+    auto keeper = DoorKeeper::create("loaded");
+    require(keeper.ok(), "UCX is loaded");
+    DoorPlace place{.port = 1, .family = AF_INET};
+    require(!DoorKeeper::word_shown_at(place), "nobody has the place yet");
+    for (std::byte letter : {std::byte{'a'}, std::byte{'b'}}) {
+      Door door{.places = {place}};
+      door.word.fill(letter);
+      keeper.value()->know(door);
+      require(DoorKeeper::word_shown_at(place) == door.word, "the word of the latest");
+    }
+    Recorder recorder;
+    leave_together(node, recorder);
+  };
+  EXPECT_EQ(run_job({.transport = "ucx"}, body), "");
+}
+
 // The engines decide which host is dead, after --death-after. UCX would after 16 s of silence.
 TEST(UcxTest, UcxGivesNoPeerUpThatIsSilent) {
   auto body = [](Node& node) {

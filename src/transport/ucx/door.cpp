@@ -115,12 +115,7 @@ std::optional<Word> word_at(int fd) {
 
 std::optional<Word> word_for(const sockaddr* address, socklen_t bytes) {
   auto place = place_of(address, bytes);
-  if (!place) return std::nullopt;
-  Registry& registry = Registry::of_process();
-  std::lock_guard hold(registry.lock);
-  for (const Known& one : registry.known)
-    if (one.place == *place) return one.word;
-  return std::nullopt;
+  return place ? DoorKeeper::word_shown_at(*place) : std::nullopt;
 }
 
 // A peer sends the word at once and in one piece, and the kernel has waited for it.
@@ -247,7 +242,18 @@ Door DoorKeeper::door() const {
 void DoorKeeper::know(const Door& peer) {
   Registry& registry = Registry::of_process();
   std::lock_guard hold(registry.lock);
-  for (const DoorPlace& place : peer.places) registry.known.push_back({this, place, peer.word});
+  for (const DoorPlace& place : peer.places) {
+    std::erase_if(registry.known, [&](const Known& one) { return one.place == place; });
+    registry.known.push_back({this, place, peer.word});
+  }
+}
+
+std::optional<Word> DoorKeeper::word_shown_at(const DoorPlace& place) {
+  Registry& registry = Registry::of_process();
+  std::lock_guard hold(registry.lock);
+  for (const Known& one : registry.known)
+    if (one.place == place) return one.word;
+  return std::nullopt;
 }
 
 }  // namespace terrane::transport::ucx

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -51,8 +52,10 @@ class DoorKeeper {
   };
 
   Door door() const;
-  // Connections to these places show this word.
+  // Connections to these places show this word. A node that has died may have had such a place.
   void know(const Door& peer);
+  // The word that such a connection shows; none: it is not known whose place that is.
+  static std::optional<std::array<std::byte, 32>> word_shown_at(const DoorPlace& place);
 
  private:
   DoorKeeper() = default;
