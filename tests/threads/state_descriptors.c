@@ -130,7 +130,7 @@ static void messages(void) {
   check(mq_getattr(queue, &shape) == 0 && shape.mq_curmsgs == 1, "mq_getattr");
   check(mq_receive(queue, got, sizeof got, &priority) == 4 && priority == 7, "mq_receive");
   check(mq_setattr(queue, &shape, NULL) == 0, "mq_setattr");
-  check(mq_notify(queue, NULL) == -1 && errno == EBADF, "mq_notify");
+  check(mq_notify(queue, NULL) == 0, "mq_notify");
   check(mq_close(queue) == 0, "mq_close");
 }
 

@@ -54,10 +54,10 @@ TEST(StateTest, TimersAreThoseOfTheProgramAndTheirFunctionsItsThreads) {
     expect_good(std::string("-n 2 --placement 1 --fault-source ") + source, STATE_TIMERS);
 }
 
-TEST(StateTest, ThreadsOfTheCLibraryAreRefused) {
-  Outcome outcome = run_threads("-n 2 --placement 1", std::string(STATE_TIMERS) + " refused");
-  EXPECT_EQ(outcome.out, "good\n") << outcome.err;
-  EXPECT_EQ(count(outcome.err, "mq_notify: the C library would start a thread"), 1) << outcome.err;
+TEST(StateTest, MessagesThatComeAreToldToTheProgram) {
+  for (const char* setup : kSetups) expect_good(setup, STATE_MESSAGES);
+  for (const char* source : {"uffd-sync", "sigsegv"})
+    expect_good(std::string("-n 2 --placement 1 --fault-source ") + source, STATE_MESSAGES);
 }
 
 TEST(StateTest, AsynchronousCallsReachTheMemoryOfAllNodes) {
@@ -139,7 +139,7 @@ TEST_F(StateHostsTest, TheStateIsOneOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
   for (const std::string& program :
        {std::string(STATE_PROCESSOR_TIME), std::string(STATE_THREAD_ATTRIBUTES),
-        std::string(STATE_TIMERS), std::string(STATE_ASYNC)}) {
+        std::string(STATE_TIMERS), std::string(STATE_ASYNC), std::string(STATE_MESSAGES)}) {
     std::string line = std::string(cluster_test::kTerrane) + " threads -H h0,h1 " + program;
     Outcome outcome = run(0, cluster_test::words(line));
     EXPECT_EQ(outcome.exit_code, 0) << program << ": " << outcome.err;

@@ -2,7 +2,6 @@
 // threads of any node set them and delete them, and the function has the program's memory.
 #define _GNU_SOURCE
 #include <errno.h>
-#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -95,18 +94,7 @@ static void in_thread(void* (*function)(void*), long argument) {
   pthread_join(thread, NULL);
 }
 
-// With -n 1 the C library serves it.
-static void refused(void) {
-  struct mq_attr shape = {.mq_maxmsg = 1, .mq_msgsize = 8};
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = tick};
-  char name[32];
-  snprintf(name, sizeof name, "/terrane-%d", (int)getpid());
-  mqd_t queue = mq_open(name, O_CREAT | O_RDWR, 0600, &shape);
-  expect(mq_notify(queue, &event) == -1 && errno == ENOTSUP, "mq_notify");
-  mq_unlink(name);
-}
-
-int main(int argc, char** argv) {
+int main(void) {
   struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
   sem_init(&has_come, 0, 0);
   sigaction(SIGUSR1, &action, NULL);
@@ -116,7 +104,6 @@ int main(int argc, char** argv) {
   for (long i = 0; i < kTimers; ++i) in_thread(use_in_thread, i);
   in_thread(send_signal, 0);
   expect(value_of_signal == 42, "the value of a timer's signal");
-  if (argc > 1 && strcmp(argv[1], "refused") == 0) refused();
   puts(wrong == NULL ? "good" : wrong);
   return wrong != NULL;
 }

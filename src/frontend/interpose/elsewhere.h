@@ -64,9 +64,6 @@ class Elsewhere {
   // Whether syscall(2) may not make that call of the kernel, because it would change the threads of
   // this node alone: said once, errno EPERM.
   virtual bool refuses_system_call(long number) = 0;
-  // Whether the call may not be made, because it asks the C library to start a thread
-  // (SIGEV_THREAD), which would have no part in the program's memory: said once, errno ENOTSUP.
-  virtual bool refuses_thread(const char* call, const sigevent* event) = 0;
   // Makes the C library's list of what a child of posix_spawn(3) does with its files, for the
   // caller to destroy. False: `from` is such a list itself.
   virtual bool copy_actions(const posix_spawn_file_actions_t& from,
@@ -97,12 +94,6 @@ inline bool refuses_elsewhere(const char* call, int one, int other) {
   if (!is_elsewhere(one) && !is_elsewhere(other)) return false;
   Elsewhere::get()->refuse(call, is_elsewhere(one) ? one : other);
   return true;
-}
-
-// `event` is the program's, and may lie in shared memory.
-inline bool refuses_thread(const char* call, const sigevent* event) {
-  Elsewhere* elsewhere = Elsewhere::get();
-  return elsewhere != nullptr && elsewhere->refuses_thread(call, event);
 }
 
 inline int adopt(int fd) {

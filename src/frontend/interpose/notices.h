@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mqueue.h>
 #include <signal.h>
 #include <time.h>
 
@@ -24,6 +25,9 @@ class Notices {
   virtual int create_timer(clockid_t clock, const sigevent& event, timer_t& timer) = 0;
   // The timer of this node is deleted.
   virtual void forget_timer(timer_t timer) = 0;
+  // Calls event's function when a message comes to this node's queue while that is empty, once. -1
+  // and errno, or 0.
+  virtual int await_message(mqd_t queue, const sigevent& event) = 0;
   // Calls event's function in a new thread. An error number, or 0.
   virtual int start(const sigevent& event) = 0;
 

@@ -13,6 +13,7 @@
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/notices.h"
 
 using namespace terrane::frontend;
 
@@ -176,8 +177,11 @@ ssize_t mq_receive(mqd_t queue, char* to, size_t bytes, unsigned* priority) {
 }
 
 int mq_notify(mqd_t queue, const sigevent* event) noexcept {
-  if (is_elsewhere(queue)) return Elsewhere::get()->refuse("mq_notify", queue);
-  if (refuses_thread("mq_notify", event)) return -1;
+  if (is_elsewhere(queue)) return call_elsewhere(queue, ::mq_notify, queue, event);
+  bool starts_thread = event != nullptr && event->sigev_notify == SIGEV_THREAD;
+  Notices* notices = Notices::get();
+  if (starts_thread && notices != nullptr && notices->asks())
+    return notices->await_message(queue, *event);
   return next<"mq_notify">(::mq_notify)(queue, In<sigevent>(event).get());
 }
 

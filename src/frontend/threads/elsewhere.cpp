@@ -49,7 +49,6 @@ class Files final : public Elsewhere {
   bool flush_all() override;
   int refuse(const char* call, int fd) override;
   bool refuses_system_call(long number) override;
-  bool refuses_thread(const char* call, const sigevent* event) override;
   bool copy_actions(const posix_spawn_file_actions_t& from,
                     posix_spawn_file_actions_t& to) override {
     return copy_spawn_actions(from, to);
@@ -210,16 +209,6 @@ bool Files::refuses_system_call(long number) {
   if (!one_nodes || !asks()) return false;
   refused<"syscall(2) about rights or namespaces", int>(
       EPERM, "the threads of other nodes would stay as they are");
-  return true;
-}
-
-bool Files::refuses_thread(const char* call, const sigevent* event) {
-  bool starts = event != nullptr && event->sigev_notify == SIGEV_THREAD;
-  if (!starts || nodes_ == 1 || !asks()) return false;
-  static std::atomic_flag said;
-  tell_refusal(said, ENOTSUP, call,
-               "the C library would start a thread (SIGEV_THREAD) that has no part in the "
-               "program's memory; use SIGEV_SIGNAL, or a thread of the program that waits");
   return true;
 }
 

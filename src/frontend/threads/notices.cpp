@@ -3,6 +3,7 @@
 #include "frontend/interpose/notices.h"
 
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -134,6 +135,90 @@ TimerThread& timer_thread() {
   return *thread;
 }
 
+// The queues of this node for whose next message a function is to be called. The kernel tells it by
+// a socket: it sends back the bytes that it was given with the queue, with another last one
+// (linux/mqueue.h).
+class QueueThread {
+ public:
+  // -1 and errno, or 0.
+  int add(mqd_t queue, const Call& call, std::size_t stack_bytes) {
+    Private ours;
+    if (!has_begun()) {
+      errno = EAGAIN;
+      return -1;
+    }
+    ForKernel<sigevent> event;
+    ForKernel<Cookie> cookie;
+    *event = {};
+    event->sigev_notify = SIGEV_THREAD;
+    event->sigev_signo = socket_;
+    event->sigev_value.sival_ptr = cookie.get();
+    std::lock_guard hold(mutex_);
+    *cookie = {.number = ++last_};
+    awaited_[last_] = {call, stack_bytes};
+    if (::syscall(SYS_mq_notify, queue, event.get()) == 0) return 0;
+    awaited_.erase(last_);
+    return -1;
+  }
+
+ private:
+  struct Cookie {
+    std::uint64_t number;
+    char rest[23];
+    char state;
+  };
+  static_assert(sizeof(Cookie) == 32);
+  static constexpr char kHasCome = 1;  // otherwise nobody waits for it any more
+
+  struct Awaited {
+    Call call;
+    std::size_t stack_bytes;
+  };
+
+  bool has_begun() {
+    static const bool begun = [this] {
+      socket_ = next<"socket">(::socket)(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0);
+      if (socket_ < 0) return false;
+      try {
+        platform::start_without_signals([this] { serve(); }).detach();
+        return true;
+      } catch (const std::system_error&) {
+        return false;
+      }
+    }();
+    return begun;
+  }
+
+  [[noreturn]] void serve() {
+    for (;;) {
+      Cookie cookie;
+      if (next<"recv">(::recv)(socket_, &cookie, sizeof cookie, 0) == sizeof cookie) tell(cookie);
+    }
+  }
+
+  void tell(const Cookie& cookie) {
+    Awaited found;
+    {
+      std::lock_guard hold(mutex_);
+      auto at = awaited_.find(cookie.number);
+      if (at == awaited_.end()) return;
+      found = at->second;
+      awaited_.erase(at);
+    }
+    if (cookie.state == kHasCome) start_thread(found.call, found.stack_bytes);
+  }
+
+  int socket_ = -1;
+  std::mutex mutex_;
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, Awaited> awaited_;
+};
+
+QueueThread& queue_thread() {
+  static auto* thread = new QueueThread();
+  return *thread;
+}
+
 class ProgramNotices final : public Notices {
  public:
   explicit ProgramNotices(std::uint32_t self) : self_(self) { set(this); }
@@ -161,6 +246,11 @@ class ProgramNotices final : public Notices {
   }
 
   void forget_timer(timer_t timer) override { timer_thread().remove(number_of(timer)); }
+
+  int await_message(mqd_t queue, const sigevent& event) override {
+    return queue_thread().add(queue, {event.sigev_notify_function, event.sigev_value},
+                              stack_bytes_of(event));
+  }
 
   int start(const sigevent& event) override {
     return start_thread({event.sigev_notify_function, event.sigev_value}, stack_bytes_of(event));
