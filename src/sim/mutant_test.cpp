@@ -43,10 +43,10 @@ struct Start {
   Mix random_predictions = Mix::kOnly;
   Mix racy = Mix::kNever;
 };
-constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 123'000, Mix::kMix, Mix::kMix},
-                             {"ReadOnce", 0, 19'000, Mix::kMix, Mix::kMix},
-                             {"TrackSaysHere", 3, 610'000, Mix::kMix, Mix::kNever},
-                             {"MissKeepsVersion", 0, 20'000, Mix::kMix, Mix::kMix}};
+constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
+                             {"ReadOnce", 0, 11'000, Mix::kMix, Mix::kMix},
+                             {"TrackSaysHere", 3, 138'500, Mix::kMix, Mix::kNever},
+                             {"MissKeepsVersion", 0, 41'000, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {

@@ -13,7 +13,7 @@ namespace terrane::sim {
 // that in some histories a thing happens always, and in some never. In a third of the histories
 // every node says yes nearly always to most questions, because many faults need several mechanisms
 // at once. A unit test finds a question of predictor.h that has no answer here.
-class RandomPredictor final : public protocol::Predictor {
+class RandomPredictor final : public protocol::Predictor, private protocol::FullNodePredictor {
  public:
   using BlockRange = protocol::BlockRange;
   using Miss = protocol::Miss;
@@ -68,6 +68,10 @@ class RandomPredictor final : public protocol::Predictor {
   bool defers(std::uint64_t) override { return says(kDefer); }
   std::uint64_t ends_offers(std::uint64_t) override { return some(kShow); }
   bool may_give(std::uint64_t, bool, bool) override { return says(kGive); }
+  protocol::FullNodePredictor& at_full_node() override { return *this; }
+  std::uint64_t homes_kept(const protocol::HomePressure& now) override {
+    return says(kKeepHomes) ? now.most : some(kAdopt);
+  }
   protocol::AdoptionPlan adoption(const protocol::HomePressure&,
                                   const protocol::PlacesForHomes& places) override {
     NodeId node{rng_.chance(5) ? static_cast<std::uint32_t>(some(kAdopt))
@@ -114,6 +118,7 @@ class RandomPredictor final : public protocol::Predictor {
     kPushVersion,
     kWithArrival,
     kAdopt,
+    kKeepHomes,
     kPress,
     kWait,
     kQuestions,

@@ -19,7 +19,7 @@ std::string text_of(const std::string& path) {
 // What the mechanism asks a predictor: its virtual functions that return something.
 std::set<std::string> questions() {
   std::string text = text_of("protocol/predict/predictor.h");
-  text.erase(0, text.find("class Predictor {"));
+  text.erase(0, text.find("class FullNodePredictor {"));
   std::set<std::string> names;
   std::regex question(R"(virtual (?!void)[\w:]+ (\w+)\()");
   for (std::sregex_iterator at(text.begin(), text.end(), question), end; at != end; ++at)

@@ -59,15 +59,25 @@ Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evict
 // home. All blocks in one loop: one coroutine for each block, none of which stops, would use up the
 // stack where the compiler makes no tail calls.
 Task<> Invalidation::finish_invalid(Strand& s, BlockRange run, bool punch) {
+  BlockRange punched{run.first, 0};
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
-    BlockState state = node_.entries[b].state();
-    bool copy = state == BlockState::kClean || state == BlockState::kWritten;
-    bool gone = copy && node_.entries[b].home() != node_.config.self;
-    if (gone && punch) co_await s.perform(Punch{{b, 1}});
+    bool gone = is_copy(b) && node_.entries[b].home() != node_.config.self;
+    if (gone && punch) ++punched.count;
+    if (gone && punch) node_.predictor.at_full_node().evicted(b);
     if (gone && !punch) node_.add_idle(b);
-    if (node_.entries[b].unlock(copy ? BlockState::kInvalid : state))
-      co_await s.wake(node_.entries[b].word());
+    if (gone && punch && b + 1 < run.end()) continue;
+    if (punched.count > 0) co_await s.perform(Punch{punched});
+    punched = {b + 1, 0};
   }
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    BlockState state = is_copy(b) ? BlockState::kInvalid : node_.entries[b].state();
+    if (node_.entries[b].unlock(state)) co_await s.wake(node_.entries[b].word());
+  }
+}
+
+bool Invalidation::is_copy(std::uint64_t block) const {
+  BlockState state = node_.entries[block].state();
+  return state == BlockState::kClean || state == BlockState::kWritten;
 }
 
 // Whether the copy may have been written. With write detection by scan, the comparison with the

@@ -31,6 +31,7 @@ class Invalidation {
 
  private:
   Task<> invalidate_block(Strand& s, std::uint64_t block, bool evicted);
+  bool is_copy(std::uint64_t block) const;
   Task<> finish_invalid(Strand& s, BlockRange run, bool punch);
   Task<bool> may_be_dirty(Strand& s, std::uint64_t block, BlockState state);
   Task<> drop_run(Strand& s, BlockRange run);

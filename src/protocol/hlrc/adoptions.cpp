@@ -9,10 +9,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<> Adoptions::relieve(Strand& s) {
   if (!node_.config.migrate || node_.config.nodes < 2) co_return;
-  HomePressure pressure{.homes = node_.home_count.load(std::memory_order_relaxed),
-                        .most = node_.config.most_homes,
-                        .limit = node_.config.limit};
-  AdoptionPlan plan = node_.predictor.adoption(pressure, *this);
+  AdoptionPlan plan = node_.predictor.at_full_node().adoption(pressure(), *this);
   bool sound = plan.node.value < node_.config.nodes && plan.node != node_.config.self;
   if (plan.blocks == 0 || !sound) co_return;
   co_await give(s, plan.node, plan.blocks, plan.presses, plan.waits);
@@ -69,18 +66,22 @@ std::uint32_t Adoptions::distance(NodeId node) const {
 std::uint32_t Adoptions::room_for_homes() const {
   if (!homes_.may_take()) return 0;
   if (node_.config.limit == ~0ull) return NodeRooms::kWhole;
-  std::uint64_t most = node_.config.limit - std::min(node_.config.limit, node_.config.reserve);
-  std::uint64_t homes = node_.home_count.load(std::memory_order_relaxed);
-  std::uint64_t room = (most - std::min(most, homes)) * NodeRooms::kWhole / node_.config.limit;
+  HomePressure now = pressure();
+  std::uint64_t most = now.limit - std::min(now.limit, node_.config.reserve);
+  std::uint64_t kept = node_.predictor.at_full_node().homes_kept(now);
+  most -= std::min(most, now.most - std::min(now.most, kept));
+  std::uint64_t room = (most - std::min(most, now.homes)) * NodeRooms::kWhole / now.limit;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(room, NodeRooms::kWhole));
 }
 
 // presses: the other node has hardly any memory left. If it only has many homes, a node that has as
-// many takes none: homes would go to and fro between the two.
+// many takes none, unless its memory is free: homes would go to and fro between the two.
 bool Adoptions::has_room(std::uint64_t blocks, bool presses) const {
   if (!homes_.may_take()) return false;
-  std::uint64_t homes = node_.home_count.load(std::memory_order_relaxed);
-  return presses || homes + blocks <= node_.config.most_homes;
+  if (presses || node_.config.limit == ~0ull) return true;
+  if (node_.room() >= blocks + node_.config.reserve) return true;
+  HomePressure now = pressure();
+  return now.homes + blocks <= std::min(now.most, node_.predictor.at_full_node().homes_kept(now));
 }
 
 // Waits for no thread of any node: only for answers that other nodes give at once.

@@ -23,7 +23,9 @@ class Adoptions : private PlacesForHomes {
   // one, if the predictor says so.
   Task<> relieve(Strand& s);
   bool may_relieve() const {
-    return node_.home_count.load(std::memory_order_relaxed) > node_.config.most_homes;
+    if (node_.config.limit == ~0ull) return false;
+    HomePressure now = pressure();
+    return now.homes > node_.predictor.at_full_node().homes_kept(now);
   }
   // As Hlrc::free_memory.
   Task<> free_memory(Strand& s);
@@ -44,6 +46,11 @@ class Adoptions : private PlacesForHomes {
 
   Task<std::uint64_t> give(Strand& s, NodeId to, std::uint64_t blocks, bool presses, bool waits);
   BlockRange next_to_go(std::uint64_t most);
+  HomePressure pressure() const {
+    return {.homes = node_.home_count.load(std::memory_order_relaxed),
+            .most = node_.config.most_homes,
+            .limit = node_.config.limit};
+  }
   bool has_room(std::uint64_t blocks, bool presses) const;
   Task<BlockRange> in_one_region(Strand& s, BlockRange run, std::uint64_t& found);
   Task<Batch> lock_batch(Strand& s, BlockRange& left, std::uint64_t found);

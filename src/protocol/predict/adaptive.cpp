@@ -10,6 +10,7 @@ MissPlan AdaptivePredictor::at_miss(const Miss& miss) {
   past.prefetched = 1;
   past.on_probation = false;
   if (sequential_.streams().goes_on(miss.block)) sequential_.prove(miss.block);
+  homes_elsewhere_.copy_missed(miss.block);
   MissPlan plan{.homes = home_requests_.count(miss, sequential_.streams())};
   if (!miss.prefetches) return plan;
   std::uint64_t in_order = sequential_.count(miss.block, miss.far);

@@ -113,10 +113,11 @@ class AdaptivePredictor final : public Predictor {
     return past_.on(Heuristic::kOfferEndsRun) ? past_.tunables.max_run : 1;
   }
   void offer_ended(std::uint64_t block) override { home_offers_.ended(block); }
-  void home_gone(std::uint64_t block) override { home_offers_.gone(block); }
-  AdoptionPlan adoption(const HomePressure& pressure, const PlacesForHomes& places) override {
-    return homes_elsewhere_.plan(pressure, places);
+  void home_gone(std::uint64_t block) override {
+    home_offers_.gone(block);
+    homes_elsewhere_.home_missed();
   }
+  FullNodePredictor& at_full_node() override { return homes_elsewhere_; }
   void home_came(std::uint64_t block) override;
 
   bool tries_in_memory(BarrierId id) override { return memory_barriers_.tries(id); }

@@ -56,6 +56,10 @@ struct BlockHistory {
   Guess<std::uint8_t> offers_ended;
   Guess<std::uint8_t> offer_skip;  // how many more offers are not made
   Guess<bool> given_to_reader;     // it was offered to a node that only reads
+
+  // When its copy was evicted last (HomesElsewhere::now()); 0: it was missed since, or never
+  // evicted.
+  Guess<std::uint8_t> evicted;
 };
 
 }  // namespace terrane::protocol

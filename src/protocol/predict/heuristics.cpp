@@ -37,6 +37,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "ask_homes_to_write",
     "ask_homes_to_read",
     "adopt",
+    "fewer_homes",
     "memory_barrier",
     "memory_barrier_with_leases",
     "memory_barrier_back_off",

@@ -37,6 +37,7 @@ enum class Heuristic : std::uint8_t {
   kAskHomesToWrite,          // writers in order ask for homes
   kAskHomesToRead,           // readers in order ask for homes
   kAdopt,                    // a node with many homes asks nodes with room to adopt some
+  kFewerHomes,               // a node whose copies come back at once keeps fewer homes
   kMemoryBarrier,            // barriers without notices are held in memory
   kMemoryBarrierWithLeases,  // ... also if a node has a few leases
   kMemoryBarrierBackOff,     // ... but seldom, if that fails

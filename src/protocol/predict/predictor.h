@@ -55,7 +55,8 @@ struct AcquirePlan {
   bool refresh = false;  // refreshed in their place, as far as possible; else dropped
 };
 
-// How many homes a node has that may move, and with how many it asks other nodes to adopt some.
+// How many homes a node has that may move, and how many it may have at most without being asked to
+// take more.
 struct HomePressure {
   std::uint64_t homes;
   std::uint64_t most;
@@ -101,6 +102,21 @@ class CopiesAtAcquire {
 
  protected:
   ~CopiesAtAcquire() = default;
+};
+
+// The questions of a node whose memory has a limit; under the contract of Predictor.
+class FullNodePredictor {
+ public:
+  // How many homes this node keeps, and up to how many it adopts from other nodes. Asked at each
+  // fault.
+  virtual std::uint64_t homes_kept(const HomePressure& pressure) { return pressure.most; }
+  // This node has more homes than that. Asked at each fault as long as that is so.
+  virtual AdoptionPlan adoption(const HomePressure&, const PlacesForHomes&) { return {}; }
+  // The copy was evicted; its lock is held.
+  virtual void evicted(std::uint64_t /*block*/) {}
+
+ protected:
+  ~FullNodePredictor() = default;
 };
 
 // The questions of the mechanism (Hlrc), and what it reports.
@@ -246,8 +262,12 @@ class Predictor {
   virtual void offer_ended(std::uint64_t /*block*/) {}
   // A thread of this node found that the block's home has moved away.
   virtual void home_gone(std::uint64_t /*block*/) {}
-  // This node has more homes than it should. Asked at each fault as long as that is so.
-  virtual AdoptionPlan adoption(const HomePressure&, const PlacesForHomes&) { return {}; }
+  // Answers for a node whose memory is short; lives as long as this predictor.
+  virtual FullNodePredictor& at_full_node() {
+    struct Never final : FullNodePredictor {};
+    static constinit Never never;
+    return never;
+  }
   // This node has become the block's home.
   virtual void home_came(std::uint64_t /*block*/) {}
 

@@ -117,6 +117,9 @@ struct Tunables {
   // 64ths of its limit that a node has left for homes, until it is asked as long as others have
   // more: 1 to 32.
   std::uint32_t room_for_adoption = 8;
+  // The part of its memory that a node keeps for homes, if copies come back as soon as they are
+  // evicted, is one in so many: 4 to 64.
+  std::uint32_t least_homes = 8;
   // By how many 64ths another node has more room, until it is asked in place of the last one:
   // balance, against neighbours that stay together; 1 to 32.
   std::uint32_t room_to_change = 8;

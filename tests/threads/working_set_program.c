@@ -1,0 +1,28 @@
+// A program whose main thread has more data than one node keeps, and uses a small part of them.
+// Usage: working_set_program MIB PART, both in MiB. Prints "right" if all bytes are.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t mix(uint64_t n) {
+  n = (n ^ (n >> 33)) * 0xff51afd7ed558ccdu;
+  return n ^ (n >> 29);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  size_t count = strtoul(argv[1], NULL, 10) << 17;
+  size_t part = strtoul(argv[2], NULL, 10) << 17;
+  uint64_t* data = malloc(count * sizeof *data);
+  if (data == NULL || part > count) return 3;
+  for (size_t i = 0; i < count; ++i) data[i] = i;
+  size_t added = 200000, wrong = 0;
+  uint64_t more = 0;
+  for (size_t n = 0; n < added; ++n) ++data[mix(n) % part];
+  for (size_t i = 0; i < count; ++i) {
+    more += data[i] - i;
+    wrong += i >= part && data[i] != i;
+  }
+  puts(more == added && wrong == 0 ? "right" : "wrong");
+  return 0;
+}
