@@ -16,11 +16,11 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 enum class Purpose : std::uint8_t { kRead, kStore };
 
 // What a home word answers: the bytes may be used here; `ask` has the block now; or the home is
-// just moving here.
+// just moving here, from `ask` if it was here before.
 struct HomeAnswer {
   enum class What : std::uint8_t { kUsable, kElsewhere, kNotYet };
   What what = What::kUsable;
-  NodeId ask{};
+  NodeId ask = kNoNode;
 };
 
 // follows: another home's word named the node that has this word.
@@ -29,7 +29,7 @@ inline HomeAnswer answer_of(std::uint32_t word, bool follows, Purpose purpose) {
   bool reads = purpose == Purpose::kRead;
   bool arrived = !(word & kComing) && (!follows || word & (kHere | kMoved));
   bool early = mutant(reads ? Mutant::kReadTooEarly : Mutant::kStoreTooEarly);
-  if (!arrived && !early) return {kNotYet};
+  if (!arrived && !early) return {kNotYet, word & kMoved ? home_in(word) : kNoNode};
   bool former = mutant(reads ? Mutant::kReadFormerHome : Mutant::kStoreAtFormerHome);
   if (word & kMoved && !former) return {kElsewhere, home_in(word)};
   return {kUsable};

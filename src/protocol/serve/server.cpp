@@ -145,7 +145,9 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
 }
 
 // Stores the difference of one block here or, if the block has moved, sends it on in another
-// message. If the block is just moving here, the difference goes back to where it was sent on.
+// message. If the block is just moving here, the difference goes back to where it was sent on; or,
+// if its writer does not know that the block was away, to where it comes from. Its bytes would
+// overwrite what was stored here.
 Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block,
                          Bytes diff) {
   using enum HomeAnswer::What;
@@ -153,7 +155,9 @@ Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock
   HomeAnswer answer = co_await at_home_.may_store(s, config_.self, block.block,
                                                   NodeId{flush.origin}, via != kNoNode);
   bool back = answer.what == kNotYet && via != kNoNode;
-  if (answer.what != kElsewhere && !back) {
+  NodeId to = back ? via : answer.ask;
+  bool stores_early = answer.what == kNotYet && !back && mutant(Mutant::kStoresBeforeReturn);
+  if (to == kNoNode || stores_early) {
     if (flush.origin == config_.self.value) co_return false;  // it would not have sent it
     co_return co_await s.perform(ApplyDiff{BlockId{block.block}, diff});
   }
@@ -165,8 +169,7 @@ Task<bool> Server::apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock
   head.flush.was_passed = 1;
   head.flush.passed = 0;
   head.block.via = back ? kNoNode.value : config_.self.value;
-  co_await s.perform(
-      SendMessage{.to = back ? via : answer.ask, .head = bytes_of(head), .tail = diff});
+  co_await s.perform(SendMessage{.to = to, .head = bytes_of(head), .tail = diff});
   ++flush.passed;
   co_return true;
 }

@@ -309,6 +309,7 @@ enum class Mutant : std::uint8_t {
   kOfferForgetsWrites,    // what a home wrote to a tracked block before the offer gets no notice
   kOfferDespiteFlush,   // an offer is armed while a thread that did not see it may be storing there
   kStoreKeepsOffer,     // a flush does not end the offer to another node
+  kStoresBeforeReturn,  // a flush by messages stores at a home that is just coming back
   kStoreAtFormerHome,   // rule 10: a flush stores at the former home
   kReadFormerHome,      // rule 10: a reader copies the bytes of the former home
   kReadTooEarly,        // rule 10: a reader copies from the new home before the bytes are there
