@@ -14,14 +14,15 @@ MAY_INCLUDE = {
     "protocol": {"wire"},
     "sim": {"protocol", "wire", "routing"},
     "platform": set(),
+    "patch": {"platform"},
     "waiting": {"platform"},  # below the transports, which wait as well
     "stream": set(),
     "transport": {"wire", "routing", "stream", "platform", "waiting"},
     "bootstrap": set(),
     "membership": {"bootstrap"},
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership", "waiting"},
-    "frontend": {"runtime", "platform", "membership", "waiting"},
-    "tools": {"runtime", "sim", "transport", "routing", "stream", "bootstrap", "platform"},
+    "frontend": {"runtime", "platform", "patch", "membership", "waiting"},
+    "tools": {"runtime", "sim", "transport", "routing", "stream", "bootstrap", "platform", "patch"},
 }
 # The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
 PROTOCOL = {

@@ -16,6 +16,7 @@
 #include "platform/loop_probe.h"
 #include "platform/program_signals.h"
 #include "platform/signal_text.h"
+#include "platform/trap_signal.h"
 #include "platform/view_rights.h"
 #include "platform/wake_signal.h"
 
@@ -257,6 +258,7 @@ int restore_fault_handlers() {
 }
 
 SignalChain* chain_of(int signal_number) {
+  if (signal_number == SIGTRAP) return trap_chain();
   SignalChain* chain = signal_number == SIGBUS    ? &sigbus
                        : signal_number == SIGSEGV ? &sigsegv
                                                   : nullptr;

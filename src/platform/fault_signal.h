@@ -38,8 +38,8 @@ int restore_fault_handlers();
 // Whether the calling thread is in a FaultHandler.
 bool is_in_fault_handler();
 
-// What comes behind our handler of SIGBUS or SIGSEGV; null for other signals, and before the first
-// route.
+// What comes behind our handler of SIGBUS, SIGSEGV or SIGTRAP; null for other signals, and where we
+// have none.
 SignalChain* chain_of(int signal_number);
 
 }  // namespace terrane::platform

@@ -14,14 +14,15 @@ struct Bit {
   int signal_number;
   std::uint8_t bit;
 };
-constexpr Bit kBits[] = {{SIGBUS, 1}, {SIGSEGV, 2}};
+constexpr Bit kBits[] = {{SIGBUS, 1}, {SIGSEGV, 2}, {SIGTRAP, 4}};
 
 thread_local std::uint8_t closed __attribute__((tls_model("initial-exec"))) = 0;
 
 std::uint8_t bits_of(const sigset_t& set) {
   std::uint8_t bits = 0;
   for (const Bit& one : kBits) {
-    if (sigismember(&set, one.signal_number) == 1) bits |= one.bit;
+    if (is_fault_signal(one.signal_number) && sigismember(&set, one.signal_number) == 1)
+      bits |= one.bit;
   }
   return bits;
 }
@@ -46,7 +47,8 @@ void believe(int how, std::uint8_t bits) {
 
 sigset_t without_fault_signals(const sigset_t& mask) {
   sigset_t open = mask;
-  for (const Bit& one : kBits) sigdelset(&open, one.signal_number);
+  for (const Bit& one : kBits)
+    if (is_fault_signal(one.signal_number)) sigdelset(&open, one.signal_number);
   return open;
 }
 
@@ -89,7 +91,8 @@ void open_fault_signals() {
   sigset_t faults;
   sigset_t before;
   sigemptyset(&faults);
-  add_bits(faults, 3);
+  for (const Bit& one : kBits)
+    if (is_fault_signal(one.signal_number)) sigaddset(&faults, one.signal_number);
   if (libc_signals().set_mask(SIG_UNBLOCK, &faults, &before) == 0) {
     closed = static_cast<std::uint8_t>(closed | bits_of(before));
   }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "platform/trap_signal.h"
+
 namespace terrane::platform {
 
 // What a program asks of signals, done so that the signals of faults (SIGBUS, SIGSEGV) reach us
@@ -12,9 +14,10 @@ namespace terrane::platform {
 // those of the C library. Async-signal-safe where the C library's are. Pointers may lie in shared
 // memory.
 
-// The signals that faults come by.
+// The signals that faults come by, and SIGTRAP where traps are served (trap_signal.h).
 inline bool is_fault_signal(int signal_number) {
-  return signal_number == SIGBUS || signal_number == SIGSEGV;
+  return signal_number == SIGBUS || signal_number == SIGSEGV ||
+         (signal_number == SIGTRAP && serves_traps());
 }
 
 int program_sigaction(int signal_number, const struct sigaction* action, struct sigaction* before);
@@ -29,7 +32,7 @@ sigset_t without_fault_signals(const sigset_t& mask);
 // Opens the signals of faults in this thread. What the program had closed by then stays reported.
 void open_fault_signals();
 
-// Which of the two signals the program believes to be closed in this thread; a new thread has them
+// Which of these signals the program believes to be closed in this thread; a new thread has them
 // from the one that made it.
 std::uint8_t believed_closed();
 void believe_closed(std::uint8_t signals);

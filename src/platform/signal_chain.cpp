@@ -6,6 +6,7 @@
 
 #include "platform/libc_signals.h"
 #include "platform/program_handlers.h"
+#include "platform/program_signals.h"
 
 namespace terrane::platform {
 namespace {
@@ -23,8 +24,8 @@ sigset_t mask_while_handling() {
   return mask;
 }
 
-// Death by the very signal that came. A fault comes again when its instruction does; a sent signal
-// is sent again.
+// Death by the very signal that came. A fault comes again when its instruction does; a signal that
+// was sent, or a trap, which lies behind the thread, is sent again.
 void die_by_default(int signal_number, bool sent) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
@@ -37,11 +38,15 @@ bool has_handler(const struct sigaction& action) {
          (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-// Where on its alternate stack this thread runs the program's handler of SIGBUS and of SIGSEGV; 0:
-// it does not. A handler may be left by siglongjmp, so this may be out of date: the next signal
-// then begins at the stack's top again, not a whole signal frame below.
-thread_local std::uintptr_t handler_frames[2] __attribute__((tls_model("initial-exec"))) = {};
+// Where on its alternate stack this thread runs the program's handler of SIGBUS, SIGSEGV and
+// SIGTRAP; 0: it does not. A handler may be left by siglongjmp, so this may be out of date: the
+// next signal then begins at the stack's top again, not a whole signal frame below.
+thread_local std::uintptr_t handler_frames[3] __attribute__((tls_model("initial-exec"))) = {};
 constexpr std::uintptr_t kLeastSignalFrame = 1024;
+
+std::uintptr_t& handler_frame(int signal_number) {
+  return handler_frames[signal_number == SIGSEGV ? 1 : signal_number == SIGTRAP ? 2 : 0];
+}
 
 bool on_alternate_stack() {
   stack_t now{};
@@ -121,14 +126,14 @@ void SignalChain::pass_on(siginfo_t* info, void* context) {
   if (!with_info && action.sa_handler == SIG_IGN && sent) return;
   auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   // A fault of its own inside a handler that has not asked for that kills, as it would without us.
-  std::uintptr_t& frame = handler_frames[signal_number_ == SIGSEGV];
+  std::uintptr_t& frame = handler_frame(signal_number_);
   bool again = frame > here + kLeastSignalFrame;
   bool inside = again && (action.sa_flags & SA_NODEFER) == 0 && !sent;
   // Such a handler hands the signal on to the action before it, which it takes to be ours.
   inside = inside || (again && adopted_.load(std::memory_order_acquire));
   if (!has_handler(action) || inside) {
     libc_signals().set_mask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
-    die_by_default(signal_number_, sent);
+    die_by_default(signal_number_, sent || signal_number_ == SIGTRAP);
     return;
   }
   std::uintptr_t before = frame;
@@ -142,6 +147,7 @@ void SignalChain::run(const struct sigaction& action, siginfo_t* info, void* con
   sigorset(&mask, &static_cast<ucontext_t*>(context)->uc_sigmask, &action.sa_mask);
   sigdelset(&mask, SIGBUS);
   sigdelset(&mask, SIGSEGV);
+  if (is_fault_signal(SIGTRAP)) sigdelset(&mask, SIGTRAP);
   libc_signals().set_mask(SIG_SETMASK, &mask, nullptr);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal_number_, info, context);

@@ -91,7 +91,7 @@ bool check_threads(const std::string& path, const RunOptions& options) {
     base::log("{} has a sanitizer, which brings its own malloc: link it without -fsanitize", path);
     return false;
   }
-  if (options.allow_inline_atomics) return true;
+  if (options.allow_inline_atomics || serves_locked_code(options)) return true;
   auto functions = locked_functions(program.path, SharedScope::kProgram);
   if (!functions) {
     base::log("{}; or give --allow-inline-atomics", functions.error().message);
@@ -317,6 +317,11 @@ void add_lend_option(CLI::App& app, RunOptions& options) {
 }
 
 void add_threads_options(CLI::App& threads_app, RunOptions& options) {
+  threads_app
+      .add_option("--atomics", options.atomics,
+                  "Serve locked instructions where they are, by jumps (patch, default) or by traps "
+                  "(trap), or refuse a program that has some (refuse)")
+      ->type_name("HOW");
   threads_app
       .add_option("--placement", options.placement,
                   "Which node a new thread starts on: as many in a row as a node has processors "

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "bootstrap/message.h"
+#include "patch/locked_instruction.h"
 #include "runtime/chunks/settings.h"
 #include "runtime/trace/log_format.h"
 #include "sim/campaign.h"
@@ -89,6 +90,23 @@ std::uint32_t count_lenders(const RunOptions& options) {
   return options.lend.empty() ? 0 : total_slots(parse_host_list(options.lend, "--lend").value());
 }
 
+// Threads of one node need nothing.
+base::Result<> add_atomics_setting(const RunOptions& options, HostPlan& plan) {
+  bool is_known = options.atomics.empty() || options.atomics == "patch" ||
+                  options.atomics == "trap" || options.atomics == "refuse";
+  if (!is_known) return base::error("--atomics {}: must be patch, trap or refuse", options.atomics);
+  bool asks_for_service = !options.atomics.empty() && options.atomics != "refuse";
+  if (asks_for_service && !patch::can_decode())
+    return base::error(
+        "--atomics {}: this Terrane was built without Zydis, which decodes instructions",
+        options.atomics);
+  // Also where nothing is served, since this job may be started by a program of another one.
+  bool serves = serves_locked_code(options) && plan.map.started() > 1;
+  std::string way = options.atomics.empty() ? "patch" : options.atomics;
+  plan.environment.emplace_back("TERRANE_ATOMICS", serves ? way : "");
+  return {};
+}
+
 // A program's functions are found before it starts: what the loader would store later lies in
 // memory that is shared. A thread may well wait for another as long as that computes.
 base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
@@ -106,7 +124,7 @@ base::Result<> add_threads_settings(const RunOptions& options, HostPlan& plan) {
   if (options.tag_output) plan.environment.emplace_back("TERRANE_TAG_OUTPUT", "1");
   plan.environment.emplace_back("LD_BIND_NOW", "terrane");
   if (options.patience.empty()) plan.environment.emplace_back("TERRANE_PATIENCE", "0");
-  return {};
+  return add_atomics_setting(options, plan);
 }
 
 constexpr std::uint32_t kMostThreads = 1000;  // of a team of OpenMP
@@ -410,6 +428,11 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   plan.survive = survives(options);
   plan.command_line = context.command_line;
   return run;
+}
+
+bool serves_locked_code(const RunOptions& options) {
+  return patch::can_decode() && options.preload != Preload::kOmp && !options.allow_inline_atomics &&
+         options.atomics != "refuse";
 }
 
 }  // namespace terrane::tools

@@ -29,6 +29,7 @@ struct RunOptions {
   std::string lend;                 // of terrane threads and omp: hosts that give memory alone
   std::string threads;              // of terrane omp, on each node
   bool allow_inline_atomics = false;
+  std::string atomics;  // what happens to locked instructions: patch, trap, refuse; empty: patch
   bool stats = false;
   bool tag_output = false;
   bool randomize = false;
@@ -41,6 +42,9 @@ struct PlannedRun {
   JobPlan plan;
   std::vector<std::string> notices;  // lines for the user
 };
+
+// Whether the nodes replace locked instructions, so that they may be in the program.
+bool serves_locked_code(const RunOptions& options);
 
 // Checks the options and makes the plan of them. Changes into --wdir. The error is of the command
 // line; a program that is not found is not among them.

@@ -64,8 +64,8 @@ TEST(LibrariesTest, AThreadOfAnOpenedLibrarysConstructorIsRefusedByTheLibrarysNa
                  "starts a thread in its constructor");
 }
 
-TEST(LibrariesTest, ALibraryWithLockedInstructionsIsRefusedByItsName) {
-  Outcome outcome = run_threads("-n 2", LOCKED_PROGRAM);
+TEST(LibrariesTest, ALibraryWithLockedInstructionsIsRefusedByItsNameIfAsked) {
+  Outcome outcome = run_threads("-n 2 --atomics=refuse", LOCKED_PROGRAM);
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_NE(outcome.err.find("libthreads_library_locked.so, a library of the program, has locked "
                              "instructions, which lose updates between nodes (count_up)"),

@@ -203,9 +203,9 @@ TEST(ThreadsTest, AtomicsThatAreCallsAreServed) {
     expect_good(std::string(options) + " --allow-inline-atomics", FUTURES_PROGRAM);
 }
 
-TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctions) {
-  expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
-  expect_refused("-n 2", INLINED_PROGRAM, "): lock xadd");
+TEST(ThreadsTest, InlineAtomicsAreRefusedByTheirFunctionsIfAsked) {
+  for (const char* reason : {"compile the program with -fno-inline-atomics", "): lock xadd"})
+    expect_refused("-n 2 --atomics=refuse", INLINED_PROGRAM, reason);
 }
 
 TEST(ThreadsTest, WhatCannotBeStartedIsRefusedInASentence) {

@@ -48,7 +48,7 @@ class SharedRange {
     std::uintptr_t base;
     std::uint64_t bytes;
   };
-  static bool is_in_pane(std::uintptr_t at, std::size_t count) {
+  [[gnu::always_inline]] static bool is_in_pane(std::uintptr_t at, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       if (at - pane_[i].base < pane_[i].bytes) return true;
     return false;

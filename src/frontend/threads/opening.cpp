@@ -18,6 +18,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/library_window.h"
+#include "frontend/threads/locked_code.h"
 #include "frontend/threads/program.h"
 #include "runtime/program/image.h"
 
@@ -168,6 +169,7 @@ void load_here(Opening* opening) {
     wrong = told->card.difference(image.card());
     if (!wrong.empty()) wrong = "it is another file, or lies at another address, than on node 0";
     if (wrong.empty() && image.bytes() > 0) wrong = program.place(image.panes(told->region));
+    if (wrong.empty()) serve_locked_code(found, &libraries());
     add_to_known(found);
   }
   if (!wrong.empty())
@@ -224,6 +226,7 @@ bool load_first(Opening& opening, runtime::Image*& image) {
   if (!wrong.empty())
     program.node().fail(
         fmt::format("cannot load {}: {}; let the program link it", opening.file, wrong));
+  serve_locked_code(found, &libraries());
   add_to_known(found);
   return true;
 }

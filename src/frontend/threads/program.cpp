@@ -20,6 +20,7 @@
 #include "frontend/threads/execute.h"
 #include "frontend/threads/function_addresses.h"
 #include "frontend/threads/libraries.h"
+#include "frontend/threads/locked_code.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/process_signals.h"
@@ -121,6 +122,7 @@ void Program::start() {
   set_libraries(before);
   if (std::string hidden = hidden_by(); !hidden.empty()) refuse(hidden);
   separate_function_addresses();
+  serve_locked_code(before, nullptr);
   if (wants_executable_stacks()) platform::make_views_executable();
   // UCX would put functions of its own in front of the program's mmap.
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";

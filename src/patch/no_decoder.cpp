@@ -1,0 +1,32 @@
+// In place of the decoder and of what needs it, where Zydis is missing and on other machines than
+// x86-64: nothing is patched.
+#include "patch/apply.h"
+#include "patch/entries.h"
+#include "patch/locked_instruction.h"
+
+namespace terrane::patch {
+
+bool can_decode() { return false; }
+
+Decoded decode(std::span<const std::uint8_t>, std::uint64_t address) {
+  Decoded none;
+  none.end = address;
+  none.is_good = false;
+  return none;
+}
+
+std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t) { return code.size(); }
+
+std::size_t padding(std::span<const std::uint8_t>) { return 0; }
+
+void set_service(const Service&) {}
+
+base::Result<> apply(const Plan&, std::uint64_t, const std::string& name) {
+  return base::error("{}: Terrane was built without Zydis", name);
+}
+
+std::uintptr_t trampoline_of(std::uintptr_t) { return 0; }
+
+std::uintptr_t original_place(std::uintptr_t at) { return at; }
+
+}  // namespace terrane::patch
