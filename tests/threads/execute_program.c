@@ -2,11 +2,13 @@
 // its threads run in then.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +56,35 @@ static int run_children(void) {
   return WEXITSTATUS(status);
 }
 
+// A copy of the program that has no name.
+static int execute_nameless(char** argv) {
+  char bytes[4096];
+  int from = open(argv[0], O_RDONLY), copy = memfd_create("copy", 0);
+  for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
+    if (write(copy, bytes, got) != got) return 8;
+  fexecve(copy, argv, environ);
+  return 9;
+}
+
+static int fails_with(int result, int error) { return result == -1 && errno == error; }
+
+static int execute_bad_files(char** argv) {
+  char link[] = "/proc/self/exe";
+  int file = open("/dev/null", O_RDONLY);
+  int good = fails_with(fexecve(-1, argv, environ), EINVAL) &&
+             fails_with(fexecve(1000, argv, environ), EBADF) &&
+             fails_with(fexecve(file, argv, NULL), EINVAL) &&
+             fails_with(execveat(AT_FDCWD, "", argv, environ, AT_EMPTY_PATH), EACCES) &&
+             fails_with(fexecve(file, argv, environ), EACCES) &&
+             fails_with(execveat(-1, "program", argv, environ, 0), EBADF) &&
+             fails_with(execveat(AT_FDCWD, "", argv, environ, 0), ENOENT) &&
+             fails_with(execveat(AT_FDCWD, "/nowhere", argv, environ, 0), ENOENT) &&
+             fails_with(execveat(AT_FDCWD, link, argv, environ, AT_SYMLINK_NOFOLLOW), ELOOP) &&
+             fails_with(execveat(AT_FDCWD, link, argv, environ, 1 << 20), EINVAL);
+  puts(good ? "good" : "bad");
+  return !good;
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   if (strcmp(how, "count") == 0) {
@@ -71,6 +102,21 @@ int main(int argc, char** argv) {
     char* none[] = {NULL};
     execle(argv[0], argv[0], "count", argv[2], NULL, none);
   }
+  if (strcmp(how, "fexecve") == 0)
+    fexecve(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), argv, environ);
+  if (strcmp(how, "execveat") == 0) {  // by its folder
+    char* name = strrchr(argv[0], '/');
+    *name = '\0';
+    int folder = open(argv[0], O_RDONLY | O_DIRECTORY);
+    *name = '/';
+    execveat(folder, name + 1, argv, environ, 0);
+  }
+  if (strcmp(how, "by_number") == 0) syscall(SYS_execve, argv[0], argv, environ);
+  if (strcmp(how, "at_by_number") == 0) syscall(SYS_execveat, AT_FDCWD, argv[0], argv, environ, 0);
+  if (strcmp(how, "execveat_empty") == 0)
+    execveat(open(argv[0], O_PATH), "", argv, environ, AT_EMPTY_PATH);
+  if (strcmp(how, "nameless") == 0) return execute_nameless(argv);
+  if (strcmp(how, "bad_files") == 0) return execute_bad_files(argv);
   if (strcmp(how, "missing") == 0) {
     execl("/nowhere/program", "program", NULL);
     printf("%s\n", strerror(errno));

@@ -39,6 +39,24 @@ TEST(ExecuteTest, AProgramExecutesItselfOnAllNodes) {
   }
 }
 
+TEST(ExecuteTest, AnOpenFileIsExecutedOnAllNodesThatFindItsName) {
+  for (const Nodes& setup : kSetups) {
+    for (const char* call :
+         {"fexecve", "execveat", "execveat_empty", "by_number", "at_by_number"}) {
+      Outcome outcome = run_alone(setup.options, std::string(call) + " word 7");
+      EXPECT_EQ(outcome.exit_code, 7) << call << ": " << outcome.err;
+      EXPECT_EQ(outcome.out, std::string(setup.count) + ", a variable, word\n") << call;
+    }
+    Outcome outcome = run_alone(setup.options, "nameless word 7");
+    EXPECT_EQ(outcome.exit_code, 7) << outcome.err;
+    EXPECT_EQ(outcome.out, "1, a variable, word\n") << "node 0 alone has the file";
+    outcome = run_alone(setup.options, "bad_files");
+    EXPECT_EQ(outcome.out, "good\n") << outcome.err;
+  }
+  Outcome outcome = run_alone("-n 2 --placement 1 --fault-source sigsegv", "fexecve word 7");
+  EXPECT_EQ(outcome.out, "2, a variable, word\n") << outcome.err;
+}
+
 TEST(ExecuteTest, ItDoesWithEveryFaultSource) {
   for (const char* source : {"uffd-async", "uffd-sync", "sigsegv"}) {
     Outcome outcome =

@@ -13,19 +13,24 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/own_process.h"
+#include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/executing.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/signal_offers.h"
 #include "frontend/threads/state_calls.h"
 #include "platform/preload_variables.h"
+#include "runtime/program/own_stack.h"
 
 namespace terrane::frontend::threads {
 namespace {
+
+constexpr std::string_view kOpenFiles = "/proc/self/fd/";
 
 using Texts = std::vector<std::string>;
 
@@ -153,6 +158,35 @@ bool can_be_executed(const char* path) {
   return S_ISREG(facts.st_mode);
 }
 
+// The name by which other nodes find a file that this process names by one of its descriptors; any
+// other path itself. Empty: it has none, as a file that was deleted.
+std::string common_name(const std::string& path) {
+  if (!path.starts_with(kOpenFiles)) return path;
+  char real[PATH_MAX];
+  struct stat meant {
+  }, found{};
+  if (::realpath(path.c_str(), real) == nullptr || next<"stat">(::stat)(real, &found) != 0 ||
+      next<"stat">(::stat)(path.c_str(), &meant) != 0)
+    return {};
+  bool is_same = meant.st_dev == found.st_dev && meant.st_ino == found.st_ino;
+  return is_same ? real : std::string();
+}
+
+struct Found {
+  int error = 0;  // it cannot be executed
+  std::string path;
+  bool is_for_all_nodes = false;
+};
+
+// On the thread's private stack, which the kernel may write to.
+Found find(const char* path) {
+  if (!can_be_executed(path)) return {.error = errno};
+  std::string name = common_name(path);
+  if (name.empty()) return {.path = path};
+  bool is_dynamic_file = is_dynamic(file_to_run(name));
+  return {.path = std::move(name), .is_for_all_nodes = is_dynamic_file};
+}
+
 // What the program has not flushed is lost if it executes for the job, as it is by itself.
 [[noreturn]] void leave_and_execute(Execution& execution, bool is_for_job) {
   Program& program = *Program::get();
@@ -215,10 +249,14 @@ class ProgramExecuting final : public Executing {
       return true;
     }
     Private ours;
-    if (!can_be_executed(path)) return true;
-    auto* execution = new Execution{path, texts_of(arguments), texts_of(environment)};
+    Found found = runtime::on_own_stack([=] { return find(path); });
+    if (found.error != 0) {
+      errno = found.error;
+      return true;
+    }
+    auto* execution = new Execution{found.path, texts_of(arguments), texts_of(environment)};
     bool is_for_job =
-        program.control().has_made_threads == 0 && has_place() && is_dynamic(file_to_run(path));
+        program.control().has_made_threads == 0 && has_place() && found.is_for_all_nodes;
     const Message* message = is_for_job ? message_of(*execution) : nullptr;
     Command command{message == nullptr ? Command::kLeave : Command::kExecute, 0};
     command.value = reinterpret_cast<std::uintptr_t>(message);
@@ -230,6 +268,17 @@ class ProgramExecuting final : public Executing {
  private:
   const pid_t process_ = base::own_process();
 };
+
+// The file of a descriptor, or one in that folder.
+std::string name_in(int folder, const char* path) {
+  std::string name = std::string(kOpenFiles) + std::to_string(folder);
+  return *path == '\0' ? name : name + "/" + path;
+}
+
+bool is_link(const char* path) {
+  struct stat facts {};
+  return ::lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+}
 
 }  // namespace
 
@@ -244,3 +293,43 @@ void serve_execution(const Command& command) {
 }
 
 }  // namespace terrane::frontend::threads
+
+using namespace terrane::frontend;
+using namespace terrane::frontend::threads;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
+  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("fexecve", fd);
+  if (!is_in_program()) return next<"fexecve">(::fexecve)(fd, arguments, environment);
+  if (fd < 0 || environment == nullptr) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (next<"fcntl">(::fcntl)(fd, F_GETFD) < 0) return -1;
+  return execve(name_in(fd, "").c_str(), arguments, environment);
+}
+
+int execveat(int folder, const char* path, char* const* arguments, char* const* environment,
+             int flags) noexcept {
+  if (is_elsewhere(folder)) return Elsewhere::get()->refuse("execveat", folder);
+  if (!is_in_program())
+    return next<"execveat">(::execveat)(folder, path, arguments, environment, flags);
+  constexpr int kKnown = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+  bool is_empty = *path == '\0';
+  if ((flags & ~kKnown) != 0) errno = EINVAL;
+  if (is_empty && (flags & AT_EMPTY_PATH) == 0) errno = ENOENT;
+  if ((flags & ~kKnown) != 0 || (is_empty && (flags & AT_EMPTY_PATH) == 0)) return -1;
+  bool is_in_folder = *path != '/' && folder != AT_FDCWD;
+  if (is_in_folder && next<"fcntl">(::fcntl)(folder, F_GETFD) < 0) return -1;
+  std::string name = is_in_folder ? name_in(folder, path) : is_empty ? "." : path;
+  if (!is_empty && (flags & AT_SYMLINK_NOFOLLOW) != 0 && is_link(name.c_str())) {
+    errno = ELOOP;
+    return -1;
+  }
+  return execve(name.c_str(), arguments, environment);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -308,12 +308,6 @@ int tcsetpgrp(int fd, pid_t pgrp_id) noexcept { return called<"tcsetpgrp">(::tcs
 int login_tty(int fd) noexcept {
   if (is_elsewhere(fd)) return Elsewhere::get()->refuse("login_tty", fd);
   return next<"login_tty">(::login_tty)(fd); }
-int fexecve(int fd, char* const argv[], char* const envp[]) noexcept {
-  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("fexecve", fd);
-  return next<"fexecve">(::fexecve)(fd, argv, envp); }
-int execveat(int fd, const char* path, char* const argv[], char* const envp[], int flags) noexcept {
-  if (is_elsewhere(fd)) return Elsewhere::get()->refuse("execveat", fd);
-  return next<"execveat">(::execveat)(fd, path, argv, envp, flags); }
 int fanotify_mark(int fd, unsigned flags, uint64_t mask, int folder, const char* path) noexcept {
   if (is_elsewhere(fd)) return Elsewhere::get()->refuse("fanotify_mark", fd);
   return next<"fanotify_mark">(::fanotify_mark)(fd, flags, mask, folder, path); }
@@ -468,6 +462,10 @@ unsigned int if_nametoindex(const char* name) noexcept {
   return on_private_stack<"if_nametoindex">(::if_nametoindex, name); }
 char* if_indextoname(unsigned int number, char* name) noexcept {
   return on_private_stack<"if_indextoname">(::if_indextoname, number, name); }
+int gethostname(char* name, size_t bytes) noexcept {
+  return on_private_stack<"gethostname">(::gethostname, name, bytes); }
+int getdomainname(char* name, size_t bytes) noexcept {
+  return on_private_stack<"getdomainname">(::getdomainname, name, bytes); }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -15,10 +15,6 @@ using namespace terrane::frontend::threads;
 extern "C" {
 
 // Answers that the kernel writes
-int gethostname(char* name, size_t bytes) noexcept {
-  return on_private_stack<"gethostname">(::gethostname, name, bytes); }
-int getdomainname(char* name, size_t bytes) noexcept {
-  return on_private_stack<"getdomainname">(::getdomainname, name, bytes); }
 int getlogin_r(char* name, size_t bytes) { return on_private_stack<"getlogin_r">(::getlogin_r, name, bytes); }
 int getloadavg(double loads[], int count) noexcept {
   return on_private_stack<"getloadavg">(::getloadavg, loads, count); }

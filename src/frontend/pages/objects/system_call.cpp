@@ -10,10 +10,12 @@
 #include "base/log.h"
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/elsewhere.h"
+#include "frontend/interpose/executing.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/futex.h"
 
 using terrane::frontend::Elsewhere;
+using terrane::frontend::Executing;
 using terrane::frontend::next;
 using terrane::frontend::SharedRange;
 
@@ -45,6 +47,11 @@ long syscall(long number, ...) noexcept {
   if (number == SYS_futex && SharedRange::contains(word))
     return terrane::frontend::pages::futex(word, static_cast<int>(b), static_cast<std::uint32_t>(c),
                                            reinterpret_cast<const timespec*>(d));
+  auto* path = reinterpret_cast<const char*>(number == SYS_execve ? a : b);
+  auto list = [](long address) { return reinterpret_cast<char* const*>(address); };
+  if (number == SYS_execve && Executing::get() != nullptr) return ::execve(path, list(b), list(c));
+  if (number == SYS_execveat && Executing::get() != nullptr)
+    return ::execveat(static_cast<int>(a), path, list(c), list(d), static_cast<int>(e));
   Elsewhere* elsewhere = Elsewhere::get();
   if (elsewhere != nullptr && elsewhere->refuses_system_call(number)) return -1;
   long result = next<"syscall">(::syscall)(number, a, b, c, d, e, f);
