@@ -50,7 +50,7 @@ bool wait_for(const Condition& condition) {
 // The file by which a job's nodes outlive themselves, where every host sees it.
 class AccountFile {
  public:
-  AccountFile() : path_(std::string(TEST_HOSTS_BUILD) + "/survival_XXXXXX") {
+  AccountFile() : path_(TEST_HOSTS_BUILD "/survival_XXXXXX") {
     int fd = ::mkstemp(path_.data());
     bool sized = fd >= 0 && ::ftruncate(fd, sizeof(Account)) == 0;
     void* memory = sized
