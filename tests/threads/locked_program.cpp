@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -143,6 +144,25 @@ void keep_promises() {
   }
 }
 
+std::atomic_flag busy = ATOMIC_FLAG_INIT;
+int guarded[2048];
+
+// A lock whose end is a plain store: a thread that waits for it changes nothing.
+void wait_for_flag() {
+  while (busy.test_and_set(std::memory_order_acquire)) {
+  }
+  std::thread waiter([] {
+    while (busy.test_and_set(std::memory_order_acquire)) {
+    }
+    require(guarded[1500] == 1, "what the flag guards");
+  });
+  usleep(100'000);
+  guarded[1500] = 1;
+  busy.clear(std::memory_order_release);
+  usleep(100'000);
+  waiter.join();
+}
+
 volatile sig_atomic_t traps = 0;
 void on_trap(int) { traps = traps + 1; }
 
@@ -191,6 +211,7 @@ int main(int argc, char** argv) {
   } else {
     count_everywhere();
     keep_promises();
+    wait_for_flag();
   }
   std::puts("good");
 }

@@ -1,5 +1,7 @@
 #include "frontend/threads/locked_code.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/program.h"
 #include "patch/apply.h"
@@ -32,10 +35,48 @@ thread_local constinit Held held __attribute__((tls_model("initial-exec"))) = {}
 // Words of any size in the same 8 bytes have one section, as those of the calls have.
 constexpr std::uintptr_t kSectionBytes = 8;
 
+// A thread that does one operation on one word again and again, and changes nothing, waits: for
+// another thread to store there, which may be a plain store (the end of a spin lock is one). No
+// section says so.
+struct Spin {
+  std::uintptr_t address;
+  std::uint64_t value;  // of the word's eight bytes
+  std::uint32_t times;
+};
+thread_local constinit Spin spin __attribute__((tls_model("initial-exec"))) = {};
+constexpr std::uint32_t kTriesUntilLook = 16;
+
+bool has_spun(std::uintptr_t address) {
+  return spin.address == address && spin.times >= kTriesUntilLook &&
+         this_thread().record != nullptr;
+}
+
+// All that threads of other nodes have stored is seen here from now on.
+void see_all_stores() {
+  run_on_others([](void*) -> void* { return nullptr; }, nullptr);
+  next<"sched_yield">(::sched_yield)();
+}
+
+// What is stored in the word's eight bytes, which are in the section.
+std::uint64_t value_at(std::uintptr_t granule) {
+  return *reinterpret_cast<const volatile std::uint64_t*>(granule);
+}
+
+// In the section. A plain store may be seen before what its thread has stored earlier: that is seen
+// after one look more.
+void note_try(std::uintptr_t address, bool has_looked) {
+  std::uint64_t value = value_at(address & ~(kSectionBytes - 1));
+  bool is_same = spin.address == address && spin.value == value;
+  if (has_looked && !is_same) see_all_stores();
+  spin = {address, value, is_same && !has_looked ? spin.times + 1 : 0};
+}
+
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   int saved = errno;
   bool is_ours = runtime::is_in_operation() || platform::is_in_fault_handler();
   if (held.depth++ == 0 && !is_ours) {
+    bool looks = has_spun(address);
+    if (looks) see_all_stores();
     std::uintptr_t first = address & ~(kSectionBytes - 1);
     std::uintptr_t last = (address + bytes - 1) & ~(kSectionBytes - 1);
     held.count = 0;
@@ -45,6 +86,7 @@ void enter(std::uintptr_t address, std::uint64_t bytes) {
       held.sections[held.count++] = section;
     }
     ++runtime::own_stack().holds;
+    note_try(address, looks);
   }
   errno = saved;
 }

@@ -22,6 +22,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/libraries.h"
+#include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
@@ -172,6 +173,11 @@ bool is_for_node_0(const void* caller) {
          program->is_own(caller);
 }
 
+// On node 0 the constructors of a library that is being opened have run, and registered its end.
+bool is_done_on_node_0() {
+  return Program::get()->self() != 0 && library_being_opened() != nullptr;
+}
+
 // function(arguments...) on node 0, where the C library has the list of the program's handlers, in
 // the order in which all nodes register them. -1: it cannot be.
 template <typename... Parameters>
@@ -304,20 +310,20 @@ int __cxa_atexit(PlainHandler* function, void* argument, void* module) noexcept 
   using Call = int(PlainHandler*, void*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument, module);
-  return call_on_node_0(call, function, argument, module);
+  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, argument, module);
 }
 
 int on_exit(CodeHandler* function, void* argument) noexcept {
   auto* call = next<"on_exit">(::on_exit);
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument);
-  return call_on_node_0(call, function, argument);
+  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, argument);
 }
 
 int __cxa_at_quick_exit(PlainHandler* function, void* module) noexcept {
   using Call = int(PlainHandler*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_at_quick_exit"));
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, module);
-  return call_on_node_0(call, function, module);
+  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, module);
 }
 
 }  // extern "C"
