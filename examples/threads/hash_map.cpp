@@ -1,6 +1,6 @@
 // A hash map that many threads change at once: words are counted, looked up and taken out again. A
 // program that knows nothing of Terrane.
-//   c++ -O2 -pthread -fno-inline-atomics hash_map.cpp -o hash_map -latomic
+//   c++ -O2 -pthread hash_map.cpp -o hash_map
 //   terrane threads -n 2 ./hash_map 4 20000
 #include <atomic>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // k-means of points in a plane, by the threads of the C++ library: a program that knows nothing of
 // Terrane.
 // Prints its own time, without that to make the points.
-//   c++ -O2 -pthread -fno-inline-atomics kmeans.cpp -o kmeans -latomic
+//   c++ -O2 -pthread kmeans.cpp -o kmeans
 //   terrane threads -n 2 ./kmeans 4 100000
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 // A pool of threads that steal tasks from each other counts the ways to place queens on a board: a
 // program that knows nothing of Terrane.
-//   c++ -O2 -pthread -fno-inline-atomics pool.cpp -o pool -latomic
+//   c++ -O2 -pthread pool.cpp -o pool
 //   terrane threads -n 2 ./pool 4 11
 #include <atomic>
 #include <condition_variable>
