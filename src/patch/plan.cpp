@@ -37,6 +37,14 @@ std::span<const std::uint8_t> bytes_of(const ElfCode& file, const CodeRange& ran
   return file.bytes(range.begin, range.end - range.begin);
 }
 
+// Whether the bytes before `at` are the opcode of a jump or a call of 32 bits, if they are one.
+bool ends_opcode(std::span<const std::uint8_t> code, std::size_t at) {
+  if (at == 0) return false;
+  std::uint8_t last = code[at - 1], first = at > 1 ? code[at - 2] : 0;
+  return last == 0xe8 || last == 0xe9 || (first == 0x0f && (last & 0xf0) == 0x80) ||
+         (first == 0xc7 && last == 0xf8);
+}
+
 // Makes the plan of one file.
 class Planner {
  public:
@@ -196,6 +204,7 @@ std::vector<std::uint64_t> possible_targets(std::span<const std::uint8_t> code,
   std::vector<bool> is_wanted(span);
   for (std::uint64_t one : wanted) is_wanted[one - first] = true;
   for (std::size_t at = 0; at + sizeof(std::int32_t) <= code.size(); ++at) {
+    if (!ends_opcode(code, at)) continue;
     std::int32_t away = 0;
     std::memcpy(&away, code.data() + at, sizeof away);
     std::uint64_t target =

@@ -39,8 +39,8 @@ struct Plan {
 // all are traps.
 Plan make_plan(const ElfCode& file, bool without_jumps);
 
-// Of `wanted`, in order: those that four bytes of `code`, wherever they begin, give as the target
-// of a jump or a call of 32 bits that ends behind them. More than there are, never fewer.
+// Of `wanted`, in order: those that four bytes of `code` behind an opcode, wherever that begins,
+// give as the target of a jump or a call of 32 bits. More than there are, never fewer.
 std::vector<std::uint64_t> possible_targets(std::span<const std::uint8_t> code,
                                             std::uint64_t address,
                                             const std::vector<std::uint64_t>& wanted);
