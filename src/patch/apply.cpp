@@ -19,12 +19,10 @@ namespace {
 
 using Pair = std::pair<std::uintptr_t, std::uintptr_t>;
 
-// Looked up in signal handlers: a table is never changed or freed once it is shown.
-struct Tables {
-  std::vector<Pair> traps;   // site, trampoline
-  std::vector<Pair> copies;  // a copy in a trampoline, site
-};
-std::atomic<const Tables*> shown{nullptr};
+// Sites and their trampolines. Looked up in signal handlers: what is shown is never changed or
+// freed.
+using Traps = std::vector<Pair>;
+std::atomic<const Traps*> shown{nullptr};
 
 constexpr std::uint8_t kTrapCode = 0xcc, kShortJump = 0xeb;
 
@@ -72,7 +70,6 @@ class Trampolines {
     return {};
   }
   std::uintptr_t of(std::size_t site) const { return at_of_[site]; }
-  const std::vector<Pair>& copies() const { return copies_; }
   void keep() { begin_ = nullptr; }
 
  private:
@@ -82,12 +79,10 @@ class Trampolines {
     LockedInstruction one = moved(site.instruction, bias_);
     auto made = make_trampoline(one, at, pointers);
     if (!made) return base::error("an operand is more than 2 GiB away from its trampoline");
-    TERRANE_CHECK(at_ + made->code.size() <= begin_ + bytes_,
-                  "a trampoline is longer than it can be");
-    std::memcpy(at_, made->code.data(), made->code.size());
+    TERRANE_CHECK(at_ + made->size() <= begin_ + bytes_, "a trampoline is longer than it can be");
+    std::memcpy(at_, made->data(), made->size());
     at_of_.push_back(at);
-    for (std::size_t copy : made->copies) copies_.emplace_back(at + copy, one.address);
-    at_ += made->code.size();
+    at_ += made->size();
     return {};
   }
 
@@ -97,7 +92,6 @@ class Trampolines {
   std::uint8_t* at_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::vector<std::uintptr_t> at_of_;
-  std::vector<Pair> copies_;
 };
 
 // Bytes that replace others.
@@ -148,21 +142,14 @@ base::Result<> store(const std::vector<Change>& changes) {
 }
 
 void show(const Plan& plan, std::uint64_t bias, const Trampolines& trampolines) {
-  const Tables* before = shown.load();
-  auto* tables = before == nullptr ? new Tables() : new Tables(*before);
+  if (plan.count(Way::kTrap) == 0) return;
+  const Traps* before = shown.load();
+  auto* traps = before == nullptr ? new Traps() : new Traps(*before);
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     if (plan.sites[i].way == Way::kTrap)
-      tables->traps.emplace_back(plan.sites[i].instruction.address + bias, trampolines.of(i));
-  const auto& copies = trampolines.copies();
-  tables->copies.insert(tables->copies.end(), copies.begin(), copies.end());
-  std::sort(tables->traps.begin(), tables->traps.end());
-  std::sort(tables->copies.begin(), tables->copies.end());
-  shown.store(tables, std::memory_order_release);
-}
-
-std::uintptr_t find(const std::vector<Pair>& pairs, std::uintptr_t first, std::uintptr_t other) {
-  auto found = std::lower_bound(pairs.begin(), pairs.end(), Pair{first, 0});
-  return found != pairs.end() && found->first == first ? found->second : other;
+      traps->emplace_back(plan.sites[i].instruction.address + bias, trampolines.of(i));
+  std::sort(traps->begin(), traps->end());
+  shown.store(traps, std::memory_order_release);
 }
 
 // Whether memory holds what the file does.
@@ -196,13 +183,10 @@ base::Result<> apply(const Plan& plan, std::uint64_t bias, const std::string& na
 }
 
 std::uintptr_t trampoline_of(std::uintptr_t site) {
-  const Tables* tables = shown.load(std::memory_order_acquire);
-  return tables == nullptr ? 0 : find(tables->traps, site, 0);
-}
-
-std::uintptr_t original_place(std::uintptr_t at) {
-  const Tables* tables = shown.load(std::memory_order_acquire);
-  return tables == nullptr ? at : find(tables->copies, at, at);
+  const Traps* traps = shown.load(std::memory_order_acquire);
+  if (traps == nullptr) return 0;
+  auto found = std::lower_bound(traps->begin(), traps->end(), Pair{site, 0});
+  return found != traps->end() && found->first == site ? found->second : 0;
 }
 
 }  // namespace terrane::patch

@@ -16,8 +16,4 @@ base::Result<> apply(const Plan& plan, std::uint64_t bias, const std::string& na
 // Where a trap at this address goes on; 0: it is none of ours. In signal handlers, any thread.
 std::uintptr_t trampoline_of(std::uintptr_t site);
 
-// If `at` is the place of a locked instruction in its trampoline: where it was in the program. Else
-// `at`. In signal handlers, any thread.
-std::uintptr_t original_place(std::uintptr_t at);
-
 }  // namespace terrane::patch

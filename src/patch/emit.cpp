@@ -140,9 +140,9 @@ void put_bit_address(Writer& out, const LockedInstruction& one) {
 
 }  // namespace
 
-std::optional<Trampoline> make_trampoline(const LockedInstruction& one, std::uint64_t at,
-                                          const EntryPointers& pointers) {
-  Trampoline made;
+std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
+                                                         std::uint64_t at,
+                                                         const EntryPointers& pointers) {
   Writer out(at);
   std::uint64_t next = one.address + one.length;
   out.move_stack(-kRedZone);
@@ -160,7 +160,6 @@ std::optional<Trampoline> make_trampoline(const LockedInstruction& one, std::uin
   out.move_stack(kWord);
   out.pop(kRdi);
   out.move_stack(kRedZone);
-  made.copies[1] = out.size();
   out.copy(one);
   out.move_stack(-kRedZone);
   out.call(pointers.leave);
@@ -169,12 +168,10 @@ std::optional<Trampoline> make_trampoline(const LockedInstruction& one, std::uin
   out.byte(shared - 1) = static_cast<std::uint8_t>(out.size() - shared);
   out.pop(kRdi);
   out.move_stack(kRedZone);
-  made.copies[0] = out.size();
   out.copy(one);
   out.jump(next);
   if (!out.reaches()) return std::nullopt;
-  made.code = out.take();
-  return made;
+  return out.take();
 }
 
 std::optional<std::array<std::uint8_t, 5>> make_jump(std::uint64_t from, std::uint64_t to) {

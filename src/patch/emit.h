@@ -13,20 +13,14 @@ struct EntryPointers {
   std::uint64_t check = 0, check_flags = 0, enter = 0, leave = 0;
 };
 
-// The trampoline of one locked instruction.
-struct Trampoline {
-  std::vector<std::uint8_t> code;
-  // Where the instruction itself is in it: for private memory, and between enter and leave.
-  std::size_t copies[2] = {0, 0};
-};
-
-// The trampoline of `one`, to lie at the address `at`. It finds the operand's address, calls check,
-// and does the instruction: by itself where that is private memory, else between enter and leave.
-// It goes on behind the instruction, with all registers and flags as the instruction leaves them,
-// and touches nothing below the stack pointer that the program may use there. Nothing: a place that
-// it must reach is more than 2 GiB away.
-std::optional<Trampoline> make_trampoline(const LockedInstruction& one, std::uint64_t at,
-                                          const EntryPointers& pointers);
+// The code of the trampoline of `one`, to lie at the address `at`. It finds the operand's address,
+// calls check, and does the instruction: by itself where that is private memory, else between enter
+// and leave. It goes on behind the instruction, with all registers and flags as the instruction
+// leaves them, and touches nothing below the stack pointer that the program may use there. Nothing:
+// a place that it must reach is more than 2 GiB away.
+std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
+                                                         std::uint64_t at,
+                                                         const EntryPointers& pointers);
 
 // A jump of five bytes from `from` to `to`; nothing: it is too far.
 std::optional<std::array<std::uint8_t, 5>> make_jump(std::uint64_t from, std::uint64_t to);

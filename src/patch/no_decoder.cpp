@@ -27,6 +27,4 @@ base::Result<> apply(const Plan&, std::uint64_t, const std::string& name) {
 
 std::uintptr_t trampoline_of(std::uintptr_t) { return 0; }
 
-std::uintptr_t original_place(std::uintptr_t at) { return at; }
-
 }  // namespace terrane::patch
