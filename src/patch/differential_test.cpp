@@ -58,7 +58,7 @@ void spoil() {
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   ++entered;
   seen_address = address;
-  seen_bytes = bytes;
+  seen_bytes = bytes % kMayTakeLock;
   spoil();
 }
 void leave() {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "patch/entries.h"
+
 namespace terrane::patch {
 namespace {
 
@@ -155,7 +157,8 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
   out.call(one.keeps_flags ? pointers.check_flags : pointers.check);
   out.put({0xeb, 0});  // check returns behind this jump if the word is shared
   std::size_t shared = out.size();
-  out.put({0x6a, one.word_bytes});  // push
+  auto how = one.word_bytes | (one.may_take_lock ? kMayTakeLock : 0);
+  out.put({0x6a, static_cast<int>(how)});  // push
   out.call(pointers.enter);
   out.move_stack(kWord);
   out.pop(kRdi);

@@ -62,21 +62,29 @@ std::uint64_t value_at(std::uintptr_t granule) {
   return *reinterpret_cast<const volatile std::uint64_t*>(granule);
 }
 
-// In the section. A plain store may be seen before what its thread has stored earlier: that is seen
-// after one look more.
-void note_try(std::uintptr_t address, bool has_looked) {
-  std::uint64_t value = value_at(address & ~(kSectionBytes - 1));
+// In the section. A plain store may be seen before what its thread has stored earlier, and a lock
+// that is free may have been freed by one. What has made the word what it is is seen after a look
+// that does not change it.
+void note_try(std::uintptr_t address, bool looks) {
+  std::uintptr_t granule = address & ~(kSectionBytes - 1);
+  std::uint64_t value = value_at(granule);
   bool is_same = spin.address == address && spin.value == value;
-  if (has_looked && !is_same) see_all_stores();
-  spin = {address, value, is_same && !has_looked ? spin.times + 1 : 0};
+  for (bool changed = looks; changed;) {
+    std::uint64_t before = value;
+    see_all_stores();
+    value = value_at(granule);
+    changed = value != before;
+  }
+  spin = {address, value, is_same && !looks ? spin.times + 1 : 0};
 }
 
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   int saved = errno;
   bool is_ours = runtime::is_in_operation() || platform::is_in_fault_handler();
   if (held.depth++ == 0 && !is_ours) {
-    bool looks = has_spun(address);
-    if (looks) see_all_stores();
+    bool looks = this_thread().record != nullptr &&
+                 (has_spun(address) || (bytes & patch::kMayTakeLock) != 0);
+    bytes %= patch::kMayTakeLock;
     std::uintptr_t first = address & ~(kSectionBytes - 1);
     std::uintptr_t last = (address + bytes - 1) & ~(kSectionBytes - 1);
     held.count = 0;
