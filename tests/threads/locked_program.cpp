@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr int kThreads = 4, kRounds = 400;
+constexpr int kThreads = 4, kRounds = 160;
 
 // Neighbours: words of one page, and of the same eight bytes.
 struct Words {
@@ -165,7 +165,7 @@ void wait_for_flag() {
 
 // All that a spin lock guards is seen by the thread that takes it, though its end is a plain store.
 void count_under_flag() {
-  constexpr int kTurns = 60;
+  constexpr int kTurns = 20;
   std::vector<std::thread> threads;
   guarded[0] = guarded[1500] = 0;
   pthread_barrier_init(&start, nullptr, kThreads);
