@@ -1,4 +1,4 @@
-// Who waits for a message of a queue is told by a signal, or by a function in a thread
+// A program that waits for a message of a queue is told by a signal, or by a function in a thread
 // (SIGEV_THREAD), which has the program's memory: threads of any node ask for it.
 #define _GNU_SOURCE
 #include <errno.h>

@@ -105,7 +105,7 @@ int Switch::run_in_namespaces(const HostOptions& options, UniqueFd control) {
     ::_exit(Switch(options, memory.value(), std::move(control)).run());
   }
   control.reset();
-  ::signal(SIGPIPE, SIG_IGN);  // whoever reads the lines may have ended
+  ::signal(SIGPIPE, SIG_IGN);  // the process that reads the lines may have ended
   int status = wait_for_switch(pid);
   std::fputs(memory.value().peaks().c_str(), stderr);
   return status == 0 ? 0 : 1;
