@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <sstream>
 #include <string>
@@ -22,7 +24,7 @@ inline std::vector<std::string> threads(const std::string& options, const std::s
 inline Outcome finish(const std::vector<std::string>& command) {
   Launched launched(command, {});
   Outcome outcome = launched.finish();
-  EXPECT_FALSE(outcome.timed_out) << command.back() << " hangs";
+  EXPECT_FALSE(outcome.timed_out) << fmt::format("{} hangs", fmt::join(command, " "));
   return outcome;
 }
 

@@ -2,7 +2,7 @@
 // later.
 #include <gtest/gtest.h>
 
-#include "on_hosts.h"
+#include "beside_plain.h"
 
 namespace terrane::test_hosts {
 namespace {
@@ -16,16 +16,8 @@ constexpr const char* kSetUps[] = {"-n 1",
 const std::string kLibraries = LIBRARIES_PROGRAM, kOpened = OPENED_LIBRARY;
 const std::string kRights = MEMORY_RIGHTS_PROGRAM;
 
-Outcome run_threads(const std::string& options, const std::string& program) {
-  std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
-  Launched job(cluster_test::words(line), {});
-  Outcome outcome = job.finish();
-  EXPECT_FALSE(outcome.timed_out) << line << " hangs";
-  return outcome;
-}
-
 void expect_good(const std::string& options, const std::string& program) {
-  Outcome outcome = run_threads(options, program);
+  Outcome outcome = finish(threads(options, program));
   EXPECT_EQ(outcome.exit_code, 0) << options << " " << program << ": " << outcome.out
                                   << outcome.err;
   EXPECT_EQ(count(outcome.out, "good"), 1) << program << ": " << outcome.out << outcome.err;
@@ -33,7 +25,7 @@ void expect_good(const std::string& options, const std::string& program) {
 
 void expect_refused(const std::string& program, const std::string& name,
                     const std::string& sentence) {
-  Outcome outcome = run_threads("-n 2", program);
+  Outcome outcome = finish(threads("-n 2", program));
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
   EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
@@ -51,7 +43,7 @@ TEST(LibrariesTest, ALibraryThatIsOpenedLaterIsTheSameOnAllNodes) {
 }
 
 TEST(LibrariesTest, AnOpenedLibraryEndsOnceWithWhatAllThreadsHaveDone) {
-  Outcome outcome = run_threads("-n 3", kLibraries + " opened " + kOpened);
+  Outcome outcome = finish(threads("-n 3", kLibraries + " opened " + kOpened));
   EXPECT_EQ(count(outcome.out, "the library ends with 116"), 1) << outcome.out << outcome.err;
 }
 
@@ -65,7 +57,7 @@ TEST(LibrariesTest, AThreadOfAnOpenedLibrarysConstructorIsRefusedByTheLibrarysNa
 }
 
 TEST(LibrariesTest, ALibraryWithLockedInstructionsIsRefusedByItsNameIfAsked) {
-  Outcome outcome = run_threads("-n 2 --atomics=refuse", LOCKED_PROGRAM);
+  Outcome outcome = finish(threads("-n 2 --atomics=refuse", LOCKED_PROGRAM));
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_NE(outcome.err.find("libthreads_library_locked.so, a library of the program, has locked "
                              "instructions, which lose updates between nodes (count_up)"),
@@ -93,7 +85,7 @@ TEST(LibrariesTest, RightsToSharedMemoryHoldOnTheNodeOrAreRefused) {
 
 TEST(LibrariesTest, CallsAboutPartsOfSharedMemoryDoWhatTheySay) {
   for (const char* options : kSetUps) expect_good(options, kRights + " parts");
-  Outcome outcome = run_threads("-n 2", kRights + " parts");
+  Outcome outcome = finish(threads("-n 2", kRights + " parts"));
   EXPECT_NE(outcome.err.find("munmap of a part of shared memory"), std::string::npos)
       << outcome.err;
 }

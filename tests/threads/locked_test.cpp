@@ -2,7 +2,7 @@
 // instructions are served where they are.
 #include <gtest/gtest.h>
 
-#include "on_hosts.h"
+#include "beside_plain.h"
 
 namespace terrane::test_hosts {
 namespace {
@@ -16,16 +16,8 @@ constexpr const char* kSetUps[] = {"-n 1",
                                    "-n 2 --placement 1 --fault-source sigsegv --atomics=trap",
                                    "-n 2 --placement 1 --transport ucx"};
 
-Outcome run_threads(const std::string& options, const std::string& program) {
-  std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
-  Launched job(cluster_test::words(line), {});
-  Outcome outcome = job.finish();
-  EXPECT_FALSE(outcome.timed_out) << line << " hangs";
-  return outcome;
-}
-
 void expect_good(const std::string& options, const std::string& program) {
-  Outcome outcome = run_threads(options, program);
+  Outcome outcome = finish(threads(options, program));
   EXPECT_EQ(outcome.exit_code, 0) << options << ": " << outcome.out << outcome.err;
   EXPECT_EQ(count(outcome.out, "good"), 1) << options << ": " << outcome.out << outcome.err;
 }
@@ -45,15 +37,15 @@ TEST(LockedTest, LibrariesThatAreOpenedLaterAreServed) {
   for (const char* way : {"patch", "trap"}) {
     const std::string options = std::string("-n 2 --placement 1 --atomics=") + way;
     const std::string program = kProgram + " library " + kLibrary;
-    Outcome outcome = run_threads(options, program);
+    Outcome outcome = finish(threads(options, program));
     for (int tries = 0; tries < 3 && count(outcome.err, "lies at another address") != 0; ++tries)
-      outcome = run_threads(options, program);
+      outcome = finish(threads(options, program));
     EXPECT_EQ(count(outcome.out, "good"), 1) << options << outcome.out << outcome.err;
   }
 }
 
 TEST(LockedTest, AWayThatIsNoneIsRefused) {
-  Outcome outcome = run_threads("-n 2 --atomics=never", kProgram);
+  Outcome outcome = finish(threads("-n 2 --atomics=never", kProgram));
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_EQ(count(outcome.err, "must be patch, trap or refuse"), 1) << outcome.err;
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "on_hosts.h"
+#include "beside_plain.h"
 
 namespace terrane::test_hosts {
 namespace {
@@ -11,16 +11,8 @@ namespace {
 const std::string kRights = STATE_RIGHTS;
 constexpr const char* kSetups[] = {"-n 1", "-n 2 --placement 1", "-n 3 --placement cyclic"};
 
-Outcome run_threads(const std::string& options, const std::string& program) {
-  std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + program;
-  Launched job(cluster_test::words(line), {});
-  Outcome outcome = job.finish();
-  EXPECT_FALSE(outcome.timed_out) << line << " hangs";
-  return outcome;
-}
-
 void expect_good(const std::string& options, const std::string& program) {
-  Outcome outcome = run_threads(options, program);
+  Outcome outcome = finish(threads(options, program));
   EXPECT_EQ(outcome.exit_code, 0) << options << " " << program << ": " << outcome.err;
   EXPECT_EQ(outcome.out, "good\n") << options << " " << program;
   EXPECT_EQ(outcome.err, "") << options << " " << program;
@@ -39,7 +31,7 @@ TEST(StateTest, AnEffectiveUserIsThatOfAllThreads) {
 }
 
 TEST(StateTest, WhatCannotBeDoneOnAllNodesIsRefused) {
-  Outcome outcome = run_threads("-n 2", kRights + " refused");
+  Outcome outcome = finish(threads("-n 2", kRights + " refused"));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   for (const char* sentence :
        {"unshare: the threads of other nodes would stay", "setns: the threads of other nodes would",
@@ -79,7 +71,7 @@ TEST(StateTest, AThreadHasTheNameProcessorsAndStackThatItIsGiven) {
 }
 
 TEST(StateTest, WhatNoThreadCanHaveIsRefused) {
-  Outcome outcome = run_threads("-n 2", std::string(STATE_THREAD_ATTRIBUTES) + " refused");
+  Outcome outcome = finish(threads("-n 2", std::string(STATE_THREAD_ATTRIBUTES) + " refused"));
   EXPECT_EQ(outcome.out, "good\n") << outcome.err;
   for (const char* sentence :
        {"pthread_create: threads of a program on several nodes have no priorities",
@@ -101,8 +93,8 @@ TEST(StateTest, DescriptorsOfOtherNodesAreServedOrRefused) {
   for (const char* mode : {"of_main", "of_a_thread"}) {
     for (const char* setup : {"-n 2 --placement 1", "-n 3 --placement 1",
                               "-n 2 --placement 1 --fault-source sigsegv"}) {
-      Outcome outcome = run_threads(
-          setup, std::string(STATE_DESCRIPTORS) + " " + mode + " " + testing::TempDir());
+      Outcome outcome = finish(
+          threads(setup, std::string(STATE_DESCRIPTORS) + " " + mode + " " + testing::TempDir()));
       EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
       EXPECT_EQ(outcome.out, "good\n") << setup << " " << mode;
       for (const char* call : {"preadv2", "sendfile", "copy_file_range", "tee", "vmsplice",
