@@ -198,6 +198,7 @@ void members() {
   } else {
     scope = open(spoken, TERRANE_CHUNK_READ);
   }
+  if (self() == 1) put(frames, 8, kFull);  // node 2 may die before it could write another one
   meet("spoken");
   if (self() == 1) {  // writes until its capacity is used, and hears why nobody takes anything
     int status = TERRANE_OK;
