@@ -28,6 +28,12 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.inc")
 install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+# What `terrane doctor` says about where it comes from.
+set(TERRANE_INSTALLED_BY "" CACHE STRING "What installs Terrane, if a package manager does: Debian package")
+if(TERRANE_INSTALLED_BY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/installed_by CONTENT "@TERRANE_INSTALLED_BY@\n" @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/installed_by DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+endif()
 
 include(TerraneWrappers)
 

@@ -6,6 +6,7 @@ namespace terrane::tools {
 
 Findings examine(const HostFacts& facts) {
   Findings all;
+  check_installation(facts.installation, all);
   check_page_faults(facts.kernel, all);
   check_kernel(facts.kernel, all);
   check_processors(facts.processors, all);

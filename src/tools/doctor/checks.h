@@ -7,6 +7,7 @@ namespace terrane::tools {
 
 // Each judges some of the facts, and appends at least one finding. Pure: the same facts give the
 // same findings.
+void check_installation(const InstallationFacts& installation, Findings& out);
 void check_page_faults(const KernelFacts& kernel, Findings& out);
 void check_kernel(const KernelFacts& kernel, Findings& out);
 void check_processors(const ProcessorFacts& processors, Findings& out);

@@ -1,7 +1,12 @@
 #include "tools/doctor/checks.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "tools/doctor/gather.h"
 #include "tools/doctor/print.h"
 #include "tools/doctor/system_text.h"
 
@@ -194,6 +199,32 @@ TEST(DoctorTest, FactsOfThisHostAreFound) {
   EXPECT_GT(facts.limits.nodes, 0u);
   EXPECT_GT(facts.kernel.max_map_count, 0u);
   EXPECT_FALSE(examine(facts).empty());
+}
+
+TEST(DoctorTest, AnInstallationKnowsWhoInstalledIt) {
+  std::string folder = std::filesystem::temp_directory_path() / "terrane-doctor-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::string command = folder + "/bin/terrane";
+  auto said = [&] {
+    Findings findings;
+    check_installation(installation_of(command), findings);
+    return findings.at(0).text;
+  };
+  EXPECT_EQ(said(), TERRANE_VERSION ", installation by hand; it may be moved (" + folder + ")");
+  std::filesystem::create_directories(folder + "/share/terrane");
+  std::ofstream(folder + "/share/terrane/installed_by") << "Debian package\n";
+  EXPECT_EQ(said(), TERRANE_VERSION ", Debian package (" + folder + ")");
+  std::ofstream(folder + "/CMakeCache.txt") << "";
+  EXPECT_EQ(said(), TERRANE_VERSION ", build tree, not installed (" + folder + ")");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(DoctorTest, AnotherInstallationInThePathIsNamed) {
+  InstallationFacts facts = installation_of("/usr/bin/terrane");
+  facts.other = "/opt/bin/terrane";
+  Findings findings;
+  check_installation(facts, findings);
+  EXPECT_NE(findings.at(0).text.find("(/usr); PATH finds /opt/bin/terrane"), std::string::npos);
 }
 
 TEST(SystemTextTest, WordsAndNumbersAreFound) {

@@ -73,9 +73,19 @@ struct SoftwareFacts {
   std::string slurm_nodes;                 // SLURM_JOB_NUM_NODES
 };
 
+// Where this command is, and how it came there.
+struct InstallationFacts {
+  std::string version;
+  std::string folder;       // the prefix of the installation, or the build tree
+  std::string package;      // "Debian package"; empty: no package manager installed it
+  bool build_tree = false;  // as compiled, not installed
+  std::string other;        // another `terrane` that PATH finds; empty: none
+};
+
 // What `terrane doctor` looks at on this host.
 struct HostFacts {
   std::string host;
+  InstallationFacts installation;
   KernelFacts kernel;
   ProcessorFacts processors;
   MemoryFacts memory;

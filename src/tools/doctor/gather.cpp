@@ -10,6 +10,7 @@ namespace terrane::tools {
 HostFacts gather_facts() {
   HostFacts facts;
   facts.host = bootstrap::this_hosts_name();
+  facts.installation = gather_installation();
   facts.kernel = gather_kernel();
   facts.processors = gather_processors();
   facts.memory = gather_memory();

@@ -18,16 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string in_path(const char* program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string candidate = folder + "/" + program;
-    if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
-}
-
 std::string variable(const char* name) {
   const char* text = std::getenv(name);
   return text != nullptr ? text : "";
@@ -66,6 +56,16 @@ std::vector<std::string> ucx_modules(void* symbol) {
 }
 
 }  // namespace
+
+std::string in_path(const char* program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string candidate = folder + "/" + program;
+    if (!folder.empty() && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
 
 std::vector<InterfaceFacts> gather_interfaces() {
   std::vector<InterfaceFacts> all;
