@@ -15,8 +15,16 @@ struct CgroupMemory {
 CgroupMemory tightest_cgroup();
 std::uint64_t cgroup_memory_left();
 
+// How far the control groups of this process are from their limits (also memory.high of version 2,
+// and memory.soft_limit_in_bytes of version 1),
+// less a sixteenth of the limit; negative: so much has to go. Unlike above, all of the page
+// cache counts as reclaimable: a program that reads large files is not short of memory. 2^60
+// where there is no limit.
+std::int64_t cgroup_headroom();
+
 // The same for the groups from `folder` up to `top`, whose files are named as in version 1 or 2 of
 // control groups.
 CgroupMemory tightest_cgroup(const std::string& top, std::string folder);
+std::int64_t cgroup_headroom(const std::string& top, std::string folder);
 
 }  // namespace terrane::platform

@@ -45,4 +45,20 @@ std::vector<MemoryShare> memory_shares(std::span<const MemoryCard> cards,
   return shares;
 }
 
+MemoryShare share_now(const MemoryShare& at_start, std::uint64_t kept_bytes,
+                      std::int64_t headroom_bytes) {
+  if (at_start.limit_bytes == ~0ull) return at_start;
+  std::uint64_t may = kept_bytes;
+  if (headroom_bytes < 0) {
+    may -= std::min(may, static_cast<std::uint64_t>(-headroom_bytes));
+  } else {
+    may += static_cast<std::uint64_t>(headroom_bytes);
+  }
+  std::uint64_t least = std::max(at_start.limit_bytes / 16, kLeastBytes);
+  MemoryShare now;
+  now.limit_bytes = std::min(at_start.limit_bytes, std::max(may, least));
+  now.home_bytes = std::min(at_start.home_bytes, std::max(may, least));
+  return now;
+}
+
 }  // namespace terrane::runtime

@@ -30,4 +30,10 @@ struct MemoryShare {
 std::vector<MemoryShare> memory_shares(std::span<const MemoryCard> cards,
                                        std::span<const std::uint32_t> hosts);
 
+// What a node that keeps so much may keep where its machine and control groups would let it use
+// `headroom` more; negative: so much has to go. Never more than at the start, nor less than a
+// sixteenth of that.
+MemoryShare share_now(const MemoryShare& at_start, std::uint64_t kept_bytes,
+                      std::int64_t headroom_bytes);
+
 }  // namespace terrane::runtime

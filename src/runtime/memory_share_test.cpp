@@ -61,5 +61,20 @@ TEST(MemoryShareTest, WhatCannotBeToldIsNoLimit) {
   EXPECT_EQ(limits(cards, hosts), (std::vector<std::uint64_t>{kNone}));
 }
 
+TEST(MemoryShareTest, ANodeKeepsLessWhereItsHostHasLess) {
+  const MemoryShare at_start{320 * kMiB, 480 * kMiB};
+  auto now = [&](std::uint64_t kept_mib, std::int64_t headroom_mib) {
+    MemoryShare share =
+        share_now(at_start, kept_mib * kMiB, headroom_mib * static_cast<std::int64_t>(kMiB));
+    return std::pair(share.limit_bytes / kMiB, share.home_bytes / kMiB);
+  };
+  EXPECT_EQ(now(0, 1000), (std::pair<std::uint64_t, std::uint64_t>(320, 480)));
+  EXPECT_EQ(now(100, 300), (std::pair<std::uint64_t, std::uint64_t>(320, 400)));
+  EXPECT_EQ(now(100, 50), (std::pair<std::uint64_t, std::uint64_t>(150, 150)));
+  EXPECT_EQ(now(100, -30), (std::pair<std::uint64_t, std::uint64_t>(70, 70)));
+  EXPECT_EQ(now(100, -300), (std::pair<std::uint64_t, std::uint64_t>(20, 20)));
+  EXPECT_EQ(share_now({}, 100 * kMiB, -1).limit_bytes, kNone);
+}
+
 }  // namespace
 }  // namespace terrane::runtime

@@ -26,6 +26,25 @@ std::string name_of(NodeId node, const bootstrap::Bootstrap& bootstrap) {
   return fmt::format("node {} ({})", node.value, bootstrap.host_name(node));
 }
 
+// A share in blocks, as the protocol has it.
+struct Blocks {
+  std::uint64_t limit, reserve, most_homes;
+};
+
+Blocks blocks_of(const MemoryShare& share, std::uint64_t unit) {
+  std::uint64_t limit = share.limit_bytes / unit, most = share.home_bytes / unit;
+  return {limit, limit / 8, most - most / 4};
+}
+
+void set_limits(protocol::HlrcConfig& config, const MemoryShare& share) {
+  if (share.limit_bytes == ~0ull) return;
+  Blocks blocks = blocks_of(share, config.block_bytes);
+  config.limit = blocks.limit;
+  config.floor = std::min<std::uint64_t>(32, blocks.limit / 16);
+  config.reserve = blocks.reserve;
+  config.most_homes = blocks.most_homes;
+}
+
 // Refuses a region that could never be filled.
 Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
                     const std::vector<MemoryShare>& memory, const bootstrap::Bootstrap& bootstrap) {
@@ -53,9 +72,10 @@ Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
   if (bytes <= all) return {};
   if (nodes > kNamed) where += fmt::format(" and {} more", nodes - kNamed);
   return {Status::kNoMemory,
-          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
+          fmt::format("a region of {}{} is larger than the memory of all nodes together, {}: "
                       "{}; use more nodes, or raise --memory",
-                      size_text(bytes), size_text(all), where)};
+                      size_text(bytes), options.name == "static data" ? " (static data)" : "",
+                      size_text(all), where)};
 }
 
 }  // namespace
@@ -121,13 +141,7 @@ base::Result<> Node::start() {
                                         space_->blocks(), hlrc.tunables);
   hlrc.migrate = options.value().migrate;
   hlrc.in_memory_barriers = options.value().meet;
-  if (memory_[self().value].limit_bytes != ~0ull) {
-    hlrc.limit = memory_[self().value].limit_bytes / space_->unit();
-    hlrc.floor = std::min<std::uint64_t>(32, hlrc.limit / 16);
-    hlrc.reserve = hlrc.limit / 8;
-    std::uint64_t most = memory_[self().value].home_bytes / space_->unit();
-    hlrc.most_homes = most - most / 4;
-  }
+  set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(
       protocol::sc::PagesConfig{.self = self(), .blocks = space_->blocks()}, memory, *hlrc_);
@@ -135,7 +149,31 @@ base::Result<> Node::start() {
   engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
                                      *sc_, [this](const auto& news) { end_without(news); });
   attach(threads_, *engine_, *hlrc_, locks_.get());
+  watch_memory();
   return {};
+}
+
+// A node whose machine or control group shrinks while it runs gives homes away. Alone it has nobody
+// to give them to.
+void Node::watch_memory() {
+  if (nodes() == 1) return;
+  auto bound = [this](const MemoryShare& share) {
+    Blocks blocks = blocks_of(share, space_->unit());
+    std::vector<MemoryShare> shares = memory_;
+    shares[self().value] = share;
+    space_->bound(shares, {});
+    hlrc_->bound(blocks.limit, blocks.reserve, blocks.most_homes);
+  };
+  auto shrink = [this] {
+    ThreadContext& context = threads_.current();
+    context.role = "memory";
+    engine_->run(context, hlrc_->shrink(context.strand));
+  };
+  memory_watch_.start(memory_[self().value], nodes_on_host(),
+                      {.kept_bytes = [this] { return space_->kept_bytes(self()); },
+                       .bound = bound,
+                       .shrink = shrink,
+                       .report = [](const std::string& sentence) { base::log("{}", sentence); }});
 }
 
 // A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
@@ -183,6 +221,7 @@ base::Result<> Node::wire_up(const Options& options) {
 Node::~Node() = default;
 
 void Node::leave() {
+  memory_watch_.stop();
   on_own_stack([this] {
     ThreadContext& context = threads_.current();
     context.waiting = {Waiting::For::kLeaving};
@@ -243,6 +282,25 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
   out_of_memory(self(), block.value);
 }
 
+// What the other nodes keep, for a sentence: known of those whose memory this node reaches.
+std::string Node::others_text() {
+  constexpr std::uint32_t kNamed = 4;
+  std::string text;
+  std::uint32_t named = 0;
+  for (std::uint32_t n = 0; n < nodes(); ++n) {
+    if (n == self().value || named++ >= kNamed) continue;
+    std::uint64_t most = memory_[n].home_bytes;
+    std::string limit = most == ~0ull ? "all that its host has" : size_text(most);
+    bool is_near = space_->reaches(NodeId{n});
+    text += fmt::format(
+        "{}{} {}may keep {}", text.empty() ? ": " : ", ", name_of(NodeId{n}, *bootstrap_),
+        is_near ? fmt::format("keeps {} and ", size_text(space_->kept_bytes(NodeId{n})))
+                : std::string(),
+        limit);
+  }
+  return named > kNamed ? text + fmt::format(", and {} more", named - kNamed) : text;
+}
+
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
   std::uint64_t most = memory_[node.value].home_bytes;
   std::string limit =
@@ -250,8 +308,9 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   // A full node asks others to become the home of such a block.
   bool moves = node == self() && nodes() > 1 &&
                engine_->allocation_of(block).policy.homes == protocol::Homes::kFirstTouch;
-  std::string why = moves ? ", and no other node has room for more; use more nodes"
-                          : ", and has no more; use more nodes, spread the homes";
+  std::string why =
+      moves ? ", and no other node has room for more" + others_text() + "; use more nodes"
+            : ", and has no more; use more nodes, spread the homes";
   bootstrap_->fail(
       fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}{}, "
                   "or raise --memory",

@@ -9,6 +9,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/memory_share.h"
+#include "runtime/memory_watch.h"
 #include "runtime/outcome.h"
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
@@ -104,6 +105,7 @@ class Node : public Synchronisation {
   Node() = default;
   base::Result<> start();
   base::Result<> wire_up(const Options& options);
+  void watch_memory();
   void end_without(const bootstrap::News& news);
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
@@ -111,6 +113,7 @@ class Node : public Synchronisation {
   protocol::FaultResult make_present(ThreadContext& context, BlockId block,
                                      protocol::Access wanted);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
+  std::string others_text();
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
   void thread_ended(ThreadContext& context);
@@ -132,6 +135,7 @@ class Node : public Synchronisation {
   std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
+  MemoryWatch memory_watch_;
   std::uint64_t joined_ns_ = 0;
 };
 

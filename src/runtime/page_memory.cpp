@@ -15,12 +15,13 @@ namespace terrane::runtime {
 void PageSpace::bound(const std::vector<MemoryShare>& shares, Exhausted exhausted) {
   const MemoryShare& own = shares[self_.value];
   if (own.limit_bytes != ~0ull) limit_blocks_ = own.limit_bytes / unit_;
-  for (const MemoryShare& share : shares) {
-    std::uint64_t bytes = share.home_bytes;
-    most_blocks_.push_back(bytes == ~0ull ? ~0ull : (bytes + bytes / 8) / unit_);
+  if (most_blocks_.empty()) most_blocks_ = std::vector<std::atomic<std::uint64_t>>(shares.size());
+  for (std::size_t n = 0; n < shares.size(); ++n) {
+    std::uint64_t bytes = shares[n].home_bytes;
+    most_blocks_[n] = bytes == ~0ull ? ~0ull : (bytes + bytes / 8) / unit_;
   }
   if (own.home_bytes == own.limit_bytes) had_until_ = ~0ull;  // no other node on the machine
-  exhausted_ = std::move(exhausted);
+  if (exhausted) exhausted_ = std::move(exhausted);
 }
 
 // A node that exceeds its own share takes memory that other nodes do not use, while there is some.
@@ -66,9 +67,8 @@ bool PageSpace::waits_for_room(const Control& control, NodeId home) const {
   constexpr int kMostMs = 3000;
   constexpr std::uint64_t kServedBytes = std::uint64_t{4} << 20;
   if (most_blocks_.empty()) return true;
-  std::uint64_t most = most_blocks_[home.value];
-  if (home == self_ && limit_blocks_ != ~0ull)
-    most = std::max(most, limit_blocks_ + kServedBytes / unit_);
+  std::uint64_t most = most_blocks_[home.value], limit = limit_blocks_;
+  if (home == self_ && limit != ~0ull) most = std::max(most, limit + kServedBytes / unit_);
   for (int ms = 0; control.kept->load(std::memory_order_relaxed) >= most; ++ms) {
     if (home == self_ || ms == kMostMs) return false;
     ::usleep(1000);

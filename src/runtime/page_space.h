@@ -58,6 +58,7 @@ class PageSpace {
   // more, because other nodes' stores to them cannot wait. If memory is short nevertheless, the
   // thread that stores the page calls `exhausted`, which does not return.
   using Exhausted = std::function<void(NodeId home, std::uint64_t block)>;
+  // Later calls, by any one thread, change how much that is; then `exhausted` is empty.
   void bound(const std::vector<MemoryShare>& shares, Exhausted exhausted);
   // From now on faults of the application view call the handler.
   base::Result<> watch(platform::FaultHandler handler, void* context);
@@ -177,12 +178,12 @@ class PageSpace {
   protocol::BlockSet twinned_;  // blocks whose twin has memory
   // Blocks whose page is reserved, but perhaps not entered in the runtime view yet.
   protocol::BlockSet fresh_;
-  protocol::BlockSet known_;            // blocks that had a page here at any time, or were dropped
-  std::uint64_t limit_blocks_ = ~0ull;  // this node's own limit
+  protocol::BlockSet known_;  // blocks that had a page here at any time, or were dropped
+  std::atomic<std::uint64_t> limit_blocks_{~0ull};  // this node's own limit
   // In blocks: while the node keeps fewer, it need not ask the machine for more memory than its
   // limit.
   std::atomic<std::uint64_t> had_until_{0};
-  std::vector<std::uint64_t> most_blocks_;  // of each node; empty: no bound
+  std::vector<std::atomic<std::uint64_t>> most_blocks_;  // of each node; empty: no bound
   Exhausted exhausted_;
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;

@@ -9,6 +9,27 @@ namespace {
 
 constexpr std::uint32_t kExplicitHomes = 3;  // protocol::Homes
 
+// Some of the programs without a limit get one that changes here and there. `rng` is a stream of
+// its own, so that all other programs stay what they are.
+void change_limits(base::Prng rng, Program& program) {
+  if (program.setup.limit != ~0ull || !rng.chance(6)) return;
+  std::uint32_t whole = 3 + rng.below(12);
+  program.setup.limit = whole;
+  for (std::uint32_t t = 0; t < program.threads(); ++t) {
+    std::vector<Op> ops;
+    std::uint32_t held = 0;
+    for (const Op& op : program.ops[t]) {
+      ops.push_back(op);
+      if (op.kind == OpKind::kLock) ++held;
+      if (op.kind == OpKind::kUnlock) --held;
+      if (op.phase == 0 || held > 0 || !rng.chance(4)) continue;
+      std::uint32_t limit = std::max<std::uint32_t>(1, whole >> rng.below(3));
+      ops.push_back({.kind = OpKind::kLimit, .phase = op.phase, .at = limit});
+    }
+    program.ops[t] = std::move(ops);
+  }
+}
+
 }  // namespace
 
 bool counts(const Program& program) {
@@ -92,6 +113,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   base::Prng teams(base::Prng(seldom).next());
   if (teams.chance(35)) last += team_regions(teams, last + 1);
   epilogue(last + 1);
+  change_limits(base::Prng(teams.next()), out);
   if (out.setup.hosts > 1) form_clusters(seldom);
 }
 

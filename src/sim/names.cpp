@@ -121,6 +121,7 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "ExitDefersOffer",
                                        "ExitOffersLate",
                                        "ExitGivesNotice",
+                                       "Shrinks",
                                        "AsksToAdopt",
                                        "AsksToAdoptLater",
                                        "Adopts",
@@ -329,6 +330,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "ExpiryForgetsChild",
                                          "SettleUnconfirmed",
                                          "AdoptsUnoffered",
+                                         "ShrinkDropsHome",
                                          "ClaimTracked",
                                          "AtomicForgetsCopy",
                                          "AtomicWithoutNotice",
@@ -418,7 +420,7 @@ constexpr std::string_view kOps[] = {
     "load",       "store",  "lock",     "unlock",       "barrier", "side barrier", "gather",
     "add",        "set",    "await",    "post",         "take",    "ready",        "condition",
     "signal",     "evict",  "allocate", "doomed store", "free",    "free again",   "nowhere",
-    "final load", "atomic", "prepare",  "arrive"};
+    "final load", "atomic", "prepare",  "arrive",       "limit"};
 constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
                                          "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {
@@ -437,7 +439,7 @@ static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
-static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kArrive) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kLimit) + 1);
 static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAdoptReply) + 1);
 
 template <std::size_t size>

@@ -111,6 +111,11 @@ void Node::end() {
   core_.reset();
 }
 
+void Node::limit_to(std::uint64_t blocks) {
+  Setup less{.limit = blocks};
+  hlrc_->bound(blocks, blocks / 4, less.most_homes());
+}
+
 void Node::punch(std::uint64_t block) {
   std::memset(frame(block), 0, block_bytes_);
   if (backed[block]) --kept_;

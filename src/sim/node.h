@@ -56,6 +56,8 @@ class Node {
     if (!twinned_[block]) ++kept_;
     twinned_[block] = true;
   }
+  // The limit is so many blocks from now on.
+  void limit_to(std::uint64_t blocks);
   void punch(std::uint64_t block);
   void drop_twin(std::uint64_t block);
 

@@ -165,6 +165,10 @@ void Operations::begin_sync(Actor& actor, const Op& op) {
       }
       begin_evict(actor, op);
       break;
+    case OpKind::kLimit:  // as where the machine of a node shrinks, or grows again
+      history_.nodes_[actor.node].limit_to(op.at);
+      actor.start(hlrc.shrink(actor.strand));
+      break;
     default:
       begin_count(actor, op);
       break;

@@ -100,6 +100,7 @@ enum class OpKind : std::uint8_t {
   kAtomic,       // size: bytes of the word, plus 16 times the kind; value: the operand
   kPrepare,      // at: count of a rendezvous; value: how many threads enter it
   kArrive,       // at: count of a rendezvous, where the thread waits for the others
+  kLimit,        // at: the most blocks and twins that the node keeps from now on; frees the others
 };
 
 // One operation of a thread. An address is a byte of a region, because the place of a region is

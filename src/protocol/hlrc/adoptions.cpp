@@ -15,9 +15,20 @@ Task<> Adoptions::relieve(Strand& s) {
   co_await give(s, plan.node, plan.blocks, plan.presses, plan.waits);
 }
 
-// After memory of every other kind: asks all other nodes in turn, the nearest first.
 Task<> Adoptions::free_memory(Strand& s) {
   co_await memory_.free_memory(s);
+  co_await give_to_all(s, true);
+}
+
+Task<> Adoptions::shrink(Strand& s) {
+  if (!memory_.is_short()) co_return;
+  mark(Mark::kShrinks);
+  co_await memory_.make_room(s);
+  co_await give_to_all(s, false);
+}
+
+// After memory of every other kind: asks all other nodes in turn, the nearest first.
+Task<> Adoptions::give_to_all(Strand& s, bool all_copies_go) {
   if (!node_.config.migrate) co_return;
   for (std::uint32_t distance = 0; distance <= kFarthest; ++distance) {
     for (std::uint32_t n = 0; n < node_.config.nodes && memory_.is_short(); ++n) {
@@ -26,7 +37,13 @@ Task<> Adoptions::free_memory(Strand& s) {
       std::uint64_t taken = kRelieved;
       while (memory_.is_short() && taken > 0) {
         taken = co_await give(s, to, kRelieved, true, true);
-        co_await memory_.free_memory(s);
+        if (!all_copies_go && taken == 0 && mutant(Mutant::kShrinkDropsHome))
+          co_await s.perform(Punch{.blocks = next_to_go(1), .evicts = false});
+        if (all_copies_go) {
+          co_await memory_.free_memory(s);
+        } else {
+          co_await memory_.make_room(s);
+        }
       }
     }
   }
@@ -67,7 +84,7 @@ std::uint32_t Adoptions::room_for_homes() const {
   if (!homes_.may_take()) return 0;
   if (node_.config.limit == ~0ull) return NodeRooms::kWhole;
   HomePressure now = pressure();
-  std::uint64_t most = now.limit - std::min(now.limit, node_.config.reserve);
+  std::uint64_t most = now.limit - std::min<std::uint64_t>(now.limit, node_.config.reserve);
   std::uint64_t kept = node_.predictor.at_full_node().homes_kept(now);
   most -= std::min(most, now.most - std::min(now.most, kept));
   std::uint64_t room = (most - std::min(most, now.homes)) * NodeRooms::kWhole / now.limit;

@@ -29,6 +29,8 @@ class Adoptions : private PlacesForHomes {
   }
   // As Hlrc::free_memory.
   Task<> free_memory(Strand& s);
+  // As Hlrc::shrink.
+  Task<> shrink(Strand& s);
   // As Hlrc::adopt.
   Task<std::uint64_t> adopt(Strand& s, Adopt asked);
   // As Hlrc::room_for_homes.
@@ -44,6 +46,7 @@ class Adoptions : private PlacesForHomes {
     std::uint32_t count = 0;
   };
 
+  Task<> give_to_all(Strand& s, bool all_copies_go);
   Task<std::uint64_t> give(Strand& s, NodeId to, std::uint64_t blocks, bool presses, bool waits);
   BlockRange next_to_go(std::uint64_t most);
   HomePressure pressure() const {

@@ -137,6 +137,13 @@ class Hlrc : public MemoryRoom {
   // For a machine without free memory: gives back all memory that this node can do without, and
   // asks other nodes to adopt homes.
   Task<> free_memory(Strand& s) { return adoptions_.free_memory(s); }
+  // After bound() has lowered the limit: evicts copies, and gives homes to nodes with room, until
+  // there is room for a fault. For a thread that holds no lock.
+  Task<> shrink(Strand& s) { return adoptions_.shrink(s); }
+  // As NodeState::bound.
+  void bound(std::uint64_t limit, std::uint64_t reserve, std::uint64_t most_homes) {
+    node_.bound(limit, reserve, most_homes);
+  }
   // Another node asks this one to become the home of its blocks (an Adopt effect). Result: of how
   // many it did.
   Task<std::uint64_t> adopt(Strand& s, Adopt asked) { return adoptions_.adopt(s, asked); }

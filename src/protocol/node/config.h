@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,6 +15,21 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // fault at once.
 enum class WriteDetection : std::uint8_t { kScan, kFault };
 
+// A number that may change while operations run. Each reads it as it comes; any value is right.
+class Bound {
+ public:
+  Bound(std::uint64_t value) : value_(value) {}
+  Bound(const Bound& other) : value_(other) {}
+  Bound& operator=(const Bound& other) {
+    value_.store(other, std::memory_order_relaxed);
+    return *this;
+  }
+  operator std::uint64_t() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_;
+};
+
 struct HlrcConfig {
   NodeId self;
   std::uint32_t nodes = 1;
@@ -25,11 +41,11 @@ struct HlrcConfig {
   // block counts as written as soon as it enters: other threads might write to it before it could
   // be protected.
   bool enters_protected = true;
-  std::uint64_t limit = ~0ull;  // most memory to use, in blocks: pages and twins
-  std::uint64_t floor = 2;      // this many copies stay, however short memory is
-  std::uint64_t reserve = 0;    // blocks of the limit that homes taken from other nodes leave free
+  Bound limit = ~0ull;      // most memory to use, in blocks: pages and twins
+  std::uint64_t floor = 2;  // this many copies stay, however short memory is
+  Bound reserve = 0;        // blocks of the limit that homes taken from other nodes leave free
   // With more homes than this, the node asks others to adopt some.
-  std::uint64_t most_homes = ~0ull;
+  Bound most_homes = ~0ull;
   bool migrate = false;  // homes by first touch follow their writers
   bool lazy = true;      // a token stays, without a release, until another node asks for it
   bool in_memory_barriers =

@@ -6,7 +6,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 NodeState::NodeState(const HlrcConfig& settings, const BlockMemory& memory, Core& the_core,
                      Predictor& the_predictor)
     : BlockLocks(memory.entries),
-      config(settings),
+      config_(settings),
       core(the_core),
       predictor(the_predictor),
       entries(memory.entries),

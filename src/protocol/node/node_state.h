@@ -63,7 +63,8 @@ class NodeState : public BlockLocks {
   // Memory that may still be used, in blocks.
   std::uint64_t room() const {
     std::uint64_t used = used_ == nullptr ? 0 : used_->load(std::memory_order_relaxed);
-    return used < config.limit ? config.limit - used : 0;
+    std::uint64_t limit = config.limit;
+    return used < limit ? limit - used : 0;
   }
   bool is_adaptive(std::uint64_t block) const {
     return entries[block].propagation() == Propagation::kAdaptive;
@@ -86,7 +87,20 @@ class NodeState : public BlockLocks {
     return directory_of(block, core.clusters(), entries[known].directory());
   }
 
-  const HlrcConfig config;
+  // Changes how much memory this node may use, if it had a limit. Any thread; operations that run
+  // find the one or the other.
+  void bound(std::uint64_t limit, std::uint64_t reserve, std::uint64_t most_homes) {
+    if (config_.limit == ~0ull) return;
+    config_.limit = limit;
+    config_.reserve = reserve;
+    config_.most_homes = most_homes;
+  }
+
+ private:
+  HlrcConfig config_;
+
+ public:
+  const HlrcConfig& config = config_;
   Core& core;
   Predictor& predictor;
   BlockEntry* const entries;

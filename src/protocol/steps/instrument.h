@@ -130,6 +130,7 @@ enum class Mark : std::uint8_t {
   kExitDefersOffer,          // an offer waits for a later barrier exit
   kExitOffersLate,           // an offer that has waited is made
   kExitGivesNotice,          // a tracked block is offered to a node out of reach
+  kShrinks,                  // a node above a limit that was lowered frees memory
   kAsksToAdopt,              // a full node asks another one to adopt homes, and waits
   kAsksToAdoptLater,         // ... and does not wait
   kAdopts,                   // a node adopts homes
@@ -344,6 +345,7 @@ enum class Mutant : std::uint8_t {
   kExpiryForgetsChild,       // an expiry does not reach one subtree
   kSettleUnconfirmed,        // a new home out of reach is asked without the word of the former home
   kAdoptsUnoffered,          // a node adopts a home that was not offered to it
+  kShrinkDropsHome,          // a node whose limit was lowered drops a home that nobody adopts
   kClaimTracked,         // a run of first writes claims a block that was tracked since it was freed
   kAtomicForgetsCopy,    // an atomic operation does not update the copy of its node
   kAtomicWithoutNotice,  // an atomic operation gives no notice

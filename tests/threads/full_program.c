@@ -1,0 +1,131 @@
+// A program at the limits of its job's memory.
+// Usage: full_program MODE MIB. Modes: shrinks (fills so much, prints "filled", reads all of it for
+// some seconds), grows (by realloc, until that gives nothing), regrows (one block is so large;
+// another one grows by realloc to the same size), stacks (so much on the stacks of three threads),
+// locks (mlock of so much), mapped (mremap of a mapping to that size). Prints "right" if all bytes
+// are.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { kThreads = 3, kSeconds = 4 };
+
+static void fill(uint64_t* data, size_t from, size_t to) {
+  for (size_t i = from; i < to; ++i) data[i] = i * 3 + 1;
+}
+
+static int is_right(const uint64_t* data, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (data[i] != i * 3 + 1) return 0;
+  return 1;
+}
+
+static int say(int right) {
+  puts(right ? "right" : "wrong");
+  return !right;
+}
+
+static int shrinks(size_t count) {
+  uint64_t* data = malloc(count * sizeof *data);
+  fill(data, 0, count);
+  puts("filled");
+  fflush(stdout);
+  int right = 1;
+  for (int i = 0; i < kSeconds * 5 && right; ++i) {
+    right = is_right(data, count);
+    usleep(200000);
+  }
+  return say(right);
+}
+
+static int grows(size_t count) {
+  uint64_t* data = NULL;
+  size_t have = 0;
+  for (size_t want = 1 << 17;; want *= 2) {
+    uint64_t* more = realloc(data, want * sizeof *data);
+    if (more == NULL) break;
+    data = more;
+    size_t end = want < count ? want : count;
+    if (have < end) fill(data, have, end);
+    have = end > have ? end : have;
+  }
+  printf("errno %d\n", errno);
+  return say(is_right(data, have));
+}
+
+static int regrows(size_t count) {
+  uint64_t* first = malloc(count * sizeof *first);
+  fill(first, 0, count);
+  uint64_t* second = NULL;
+  size_t have = 0;
+  for (size_t want = 1 << 17; want <= count; want *= 2) {
+    second = realloc(second, want * sizeof *second);
+    if (second == NULL) return puts("NULL");
+    fill(second, have, want);
+    have = want;
+  }
+  return say(is_right(first, count) && is_right(second, have));
+}
+
+static size_t words_of_thread;
+
+static void* on_stack(void* right) {
+  uint64_t* data = __builtin_alloca(words_of_thread * sizeof *data);
+  fill(data, 0, words_of_thread);
+  *(int*)right = is_right(data, words_of_thread);
+  return NULL;
+}
+
+static int stacks(size_t count) {
+  pthread_t threads[kThreads];
+  int right[kThreads], all = 1;
+  pthread_attr_t attributes;
+  words_of_thread = count / kThreads;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, words_of_thread * sizeof(uint64_t) + (1 << 20));
+  for (int i = 0; i < kThreads; ++i)
+    if (pthread_create(&threads[i], &attributes, on_stack, &right[i]) != 0) return 3;
+  for (int i = 0; i < kThreads; ++i) {
+    pthread_join(threads[i], NULL);
+    all = all && right[i];
+  }
+  return say(all);
+}
+
+static int locks(size_t count) {
+  uint64_t* data = malloc(count * sizeof *data);
+  int locked = mlock(data, count * sizeof *data);
+  printf("mlock %d %d\n", locked, locked == 0 ? 0 : errno);
+  fill(data, 0, count);
+  return say(is_right(data, count));
+}
+
+static int mapped(size_t count) {
+  size_t bytes = count * sizeof(uint64_t);
+  uint64_t* data =
+      mmap(NULL, bytes / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  fill(data, 0, count / 2);
+  data = mremap(data, bytes / 2, bytes, MREMAP_MAYMOVE);
+  if (data == MAP_FAILED) return printf("errno %d\n", errno);
+  fill(data, count / 2, count);
+  return say(is_right(data, count));
+}
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  size_t count = strtoul(argv[2], NULL, 10) << 17;
+  const struct {
+    const char* name;
+    int (*run)(size_t);
+  } modes[] = {{"shrinks", shrinks}, {"grows", grows}, {"regrows", regrows},
+               {"stacks", stacks},   {"locks", locks}, {"mapped", mapped}};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i)
+    if (strcmp(modes[i].name, argv[1]) == 0) return modes[i].run(count);
+  return 2;
+}

@@ -1,0 +1,116 @@
+// Jobs at the limits of their memory: what goes on is right, and what cannot go on ends with one
+// sentence.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "beside_plain.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+const std::string kProgram = PROGRAM;
+
+Outcome run_full(const std::string& options, const std::string& how) {
+  Outcome outcome = finish(threads(options, kProgram + " " + how));
+  EXPECT_FALSE(outcome.timed_out) << options << " " << how << " hangs";
+  return outcome;
+}
+
+void expect_right(const std::string& options, const std::string& how) {
+  SCOPED_TRACE(options + " " + how);
+  Outcome outcome = run_full(options, how);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("right\n"), std::string::npos) << outcome.out << outcome.err;
+}
+
+void expect_sentence(const Outcome& outcome, const std::string& sentence) {
+  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+}
+
+TEST(FullTest, ABlockThatGrowsIsRightAndOneThatNobodyCanHoldIsRefused) {
+  for (const char* options : {"-n 2 --memory 32M", "-n 3 --memory 32M --placement 1"}) {
+    Outcome outcome = run_full(options, "grows 20");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "errno 12\nright\n") << outcome.err;
+    expect_sentence(outcome, "is larger than the memory of all nodes together");
+  }
+}
+
+TEST(FullTest, AllNodesFullInTheMiddleOfReallocEndTheJobWithASentence) {
+  Outcome outcome = run_full("-n 2 --memory 32M", "regrows 44");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  expect_sentence(outcome, "out of memory for shared page");
+  for (const char* part : {"node 0 (", "node 1 (", "raise --memory", "use more nodes"})
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+}
+
+TEST(FullTest, MappingsThatGrowLockedMemoryAndStacksGoWhereThereIsRoom) {
+  expect_right("-n 2 --memory 32M", "mapped 48");
+  expect_right("-n 2 --memory 32M", "locks 48");
+  EXPECT_EQ(run_full("-n 2 --memory 32M", "locks 1").out, "mlock -1 11\nright\n");
+  expect_right("-n 3 --memory 32M --placement 1", "stacks 60");
+  for (const char* source : {"uffd-async", "uffd-sync", "sigsegv"})
+    expect_right(std::string("-n 2 --memory 32M --fault-source ") + source, "mapped 40");
+}
+
+class FullHostsTest : public OnHosts {
+ protected:
+  Launched start_on(const std::string& options, const std::string& how) const {
+    return launch(0, threads("--heartbeat 20 " + options, kProgram + " " + how));
+  }
+};
+
+TEST_F(FullHostsTest, ALimitThatTheProgramCannotStartWithIsSaid) {
+  if (!make_hosts({.hosts = 2})) return;
+  Outcome outcome = start_on("-H h0 --lend h1 --memory 1M", "locks 4").finish();
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  expect_sentence(outcome, "no shared memory for the stack of main");
+  EXPECT_NE(outcome.err.find("raise --memory"), std::string::npos) << outcome.err;
+  outcome = launch(0, threads("-H h0 --lend h1 --heartbeat 20 --memory 16M",
+                              std::string(STATIC_PROGRAM) + " static 1"))
+                .finish();
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  expect_sentence(outcome, "a region of 48 MiB (static data) is larger than the memory of all");
+  outcome = start_on("-H h0 --lend h9", "locks 4").finish();
+  expect_sentence(outcome, "host h9 cannot be reached");
+  EXPECT_NE(outcome.exit_code, 0);
+}
+
+// As who shrinks a running job does: first the limit that kills nobody, then the other one.
+bool lower(const std::string& folder, std::uint64_t bytes) {
+  bool is_first = std::filesystem::exists(folder + "/memory.limit_in_bytes");
+  std::string used = folder + (is_first ? "/memory.usage_in_bytes" : "/memory.current");
+  std::ofstream(folder + (is_first ? "/memory.soft_limit_in_bytes" : "/memory.high")) << bytes;
+  for (int tries = 0; tries < 3000; ++tries) {
+    std::uint64_t now = 0;
+    std::ifstream(used) >> now;
+    if (now < bytes) {
+      std::ofstream(folder + (is_first ? "/memory.limit_in_bytes" : "/memory.max")) << bytes;
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+TEST_F(FullHostsTest, AHostWhoseLimitIsLoweredGivesHomesAway) {
+  for (const char* options : {"-H h0 --lend h1", "-H h0,h1,h2 --placement 1"}) {
+    if (!make_hosts({.hosts = 3, .memory_size = "128M"})) return;
+    std::string line = shell(0, "grep terrane-hosts- /proc/self/cgroup").out;
+    bool is_first = line.find(":memory:") != std::string::npos;
+    std::string folder = (is_first ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
+                         line.substr(line.find('/'), line.find('\n') - line.find('/'));
+    Launched job = start_on(options, "shrinks 60");
+    ASSERT_TRUE(job.wait_for("filled")) << job.finish().err;
+    EXPECT_TRUE(lower(folder, 60u << 20)) << options;
+    Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << options << outcome.err;
+    EXPECT_EQ(outcome.out, "filled\nright\n") << options << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
