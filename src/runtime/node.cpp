@@ -72,10 +72,9 @@ Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
   if (bytes <= all) return {};
   if (nodes > kNamed) where += fmt::format(" and {} more", nodes - kNamed);
   return {Status::kNoMemory,
-          fmt::format("a region of {}{} is larger than the memory of all nodes together, {}: "
+          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
                       "{}; use more nodes, or raise --memory",
-                      size_text(bytes), options.name == "static data" ? " (static data)" : "",
-                      size_text(all), where)};
+                      size_text(bytes), size_text(all), where)};
 }
 
 }  // namespace
@@ -426,7 +425,8 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
                     bytes, space_->bytes() >> 30)};
   };
   if (bytes > space_->bytes()) return too_much();
-  if (Outcome fits = fits_memory(bytes, options, memory_, *bootstrap_); !fits.ok()) return fits;
+  if (!options.sparse)
+    if (Outcome fits = fits_memory(bytes, options, memory_, *bootstrap_); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();
   protocol::RegionAllocate request{(bytes + space_->unit() - 1) / space_->unit(),
                                    bytes,

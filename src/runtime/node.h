@@ -21,6 +21,9 @@ struct Allocation {
   protocol::RegionPolicy policy;
   std::string_view name;
   bool collective = false;
+  // Addresses of which the program uses what it needs: they may be more than the memory of all
+  // nodes.
+  bool sparse = false;
 };
 
 // A part of an allocation, and the address where the program sees it.

@@ -2,8 +2,10 @@
 // Usage: full_program MODE MIB. Modes: shrinks (fills so much, prints "filled", reads all of it for
 // some seconds), grows (by realloc, until that gives nothing), regrows (one block is so large;
 // another one grows by realloc to the same size), stacks (so much on the stacks of three threads),
-// locks (mlock of so much), mapped (mremap of a mapping to that size). Prints "right" if all bytes
-// are.
+// locks (mlock of so much), mapped (mremap of a mapping to that size), sparse (so much of a static
+// array, and some words of the rest), unreserved (the same in a mapping with MAP_NORESERVE), small
+// (blocks of 1000 bytes), asks (for so much by every call there is, says which give it). Prints
+// "right" if all bytes are.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { kThreads = 3, kSeconds = 4 };
+enum { kThreads = 3, kSeconds = 4, kSparseMib = 256 };
+static uint64_t statics[(size_t)kSparseMib << 17];
 
 static void fill(uint64_t* data, size_t from, size_t to) {
   for (size_t i = from; i < to; ++i) data[i] = i * 3 + 1;
@@ -117,6 +120,61 @@ static int mapped(size_t count) {
   return say(is_right(data, count));
 }
 
+static int use_parts(uint64_t* data, size_t count) {
+  const size_t all = (size_t)kSparseMib << 17, step = (size_t)1 << 20;
+  fill(data, 0, count);
+  for (size_t i = all - step; i > count; i -= step) data[i] = i;
+  int right = is_right(data, count);
+  for (size_t i = all - step; i > count; i -= step) right = right && data[i] == i;
+  return say(right);
+}
+
+static int sparse(size_t count) { return use_parts(statics, count); }
+
+static int unreserved(size_t count) {
+  uint64_t* data = mmap(NULL, sizeof statics, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return data == MAP_FAILED ? 3 : use_parts(data, count);
+}
+
+static int small(size_t count) {
+  enum { kWords = 125 };
+  int right = 1;
+  uint64_t* last = NULL;  // each block begins with the place of the one before it
+  for (size_t done = 0; done < count; done += kWords) {
+    uint64_t* block = malloc(kWords * sizeof *block);
+    if (block == NULL) return 3;
+    fill(block, 1, kWords);
+    block[0] = (uintptr_t)last;
+    last = block;
+  }
+  for (; last != NULL; last = (uint64_t*)(uintptr_t)last[0])
+    for (size_t i = 1; i < kWords; ++i) right = right && last[i] == i * 3 + 1;
+  return say(right);
+}
+
+static int gives(const char* call, void* block) {
+  int error = errno;
+  int is_there = block != NULL && block != MAP_FAILED;
+  if (!is_there) printf("%s errno %d\n", call, error);
+  if (is_there) printf("%s gives it\n", call);
+  return is_there;
+}
+
+static int asks(size_t count) {
+  size_t bytes = count * sizeof(uint64_t);
+  void* block = malloc(100);
+  void* aligned = NULL;
+  strcpy(block, "kept");
+  if (gives("malloc", malloc(bytes))) return 0;
+  gives("calloc", calloc(count, sizeof(uint64_t)));
+  gives("realloc", realloc(block, bytes));
+  gives("aligned_alloc", aligned_alloc(64, bytes));
+  printf("posix_memalign %d\n", posix_memalign(&aligned, 64, bytes));
+  gives("mmap", mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  return say(strcmp(block, "kept") == 0);
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   size_t count = strtoul(argv[2], NULL, 10) << 17;
@@ -124,7 +182,9 @@ int main(int argc, char** argv) {
     const char* name;
     int (*run)(size_t);
   } modes[] = {{"shrinks", shrinks}, {"grows", grows}, {"regrows", regrows},
-               {"stacks", stacks},   {"locks", locks}, {"mapped", mapped}};
+               {"stacks", stacks},   {"locks", locks}, {"mapped", mapped},
+               {"sparse", sparse},   {"small", small}, {"unreserved", unreserved},
+               {"asks", asks}};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i)
     if (strcmp(modes[i].name, argv[1]) == 0) return modes[i].run(count);
   return 2;

@@ -39,6 +39,18 @@ TEST(FullTest, ABlockThatGrowsIsRightAndOneThatNobodyCanHoldIsRefused) {
   }
 }
 
+TEST(FullTest, ARequestThatAloneCannotFitIsRefusedByEveryCall) {
+  const std::string refused =
+      "malloc errno 12\ncalloc errno 12\nrealloc errno 12\naligned_alloc errno 12\n"
+      "posix_memalign 12\nmmap errno 12\nright\n";
+  for (const char* options : {"-n 1 --memory 64M", "-n 2 --memory 32M --placement 1"}) {
+    Outcome outcome = run_full(options, "asks 65");
+    EXPECT_EQ(outcome.out, refused) << outcome.err;
+    expect_sentence(outcome, "a region of 65 MiB is larger than the memory of all nodes");
+    EXPECT_EQ(run_full(options, "asks 60").out, "malloc gives it\n");
+  }
+}
+
 TEST(FullTest, AllNodesFullInTheMiddleOfReallocEndTheJobWithASentence) {
   Outcome outcome = run_full("-n 2 --memory 32M", "regrows 44");
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
@@ -56,6 +68,21 @@ TEST(FullTest, MappingsThatGrowLockedMemoryAndStacksGoWhereThereIsRoom) {
     expect_right(std::string("-n 2 --memory 32M --fault-source ") + source, "mapped 40");
 }
 
+TEST(FullTest, MemoryCountsWhenItIsTouched) {
+  for (const char* options : {"-n 1 --memory 32M", "-n 1 --memory 16M", "-n 2 --memory 32M",
+                              "-n 3 --memory 16M --placement 1"})
+    for (const char* how : {"sparse 8", "small 8", "unreserved 8"}) expect_right(options, how);
+  expect_right("-n 2 --memory 32M", "sparse 44");
+  expect_right("-n 2 --memory 32M", "small 44");
+  for (const char* source : {"uffd-async", "uffd-sync", "sigsegv"})
+    expect_right(std::string("-n 2 --memory 16M --fault-source ") + source, "sparse 8");
+  for (const char* options : {"-n 1 --memory 32M", "-n 2 --memory 32M"}) {
+    Outcome outcome = run_full(options, "sparse 160");
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+    expect_sentence(outcome, "out of memory for shared page");
+  }
+}
+
 class FullHostsTest : public OnHosts {
  protected:
   Launched start_on(const std::string& options, const std::string& how) const {
@@ -63,18 +90,16 @@ class FullHostsTest : public OnHosts {
   }
 };
 
-TEST_F(FullHostsTest, ALimitThatTheProgramCannotStartWithIsSaid) {
+TEST_F(FullHostsTest, ALimitBelowTheProgramsDataIsSaidWhenItIsReached) {
   if (!make_hosts({.hosts = 2})) return;
-  Outcome outcome = start_on("-H h0 --lend h1 --memory 1M", "locks 4").finish();
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  expect_sentence(outcome, "no shared memory for the stack of main");
-  EXPECT_NE(outcome.err.find("raise --memory"), std::string::npos) << outcome.err;
-  outcome = launch(0, threads("-H h0 --lend h1 --heartbeat 20 --memory 16M",
-                              std::string(STATIC_PROGRAM) + " static 1"))
-                .finish();
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  expect_sentence(outcome, "a region of 48 MiB (static data) is larger than the memory of all");
-  outcome = start_on("-H h0 --lend h9", "locks 4").finish();
+  EXPECT_EQ(start_on("-H h0 --lend h1 --memory 2M", "sparse 1").finish().out, "right\n");
+  for (const char* how : {"small 8", "sparse 8"}) {
+    Outcome outcome = start_on("-H h0 --lend h1 --memory 2M", how).finish();
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+    expect_sentence(outcome, "out of memory for shared page");
+    EXPECT_NE(outcome.err.find("raise --memory"), std::string::npos) << outcome.err;
+  }
+  Outcome outcome = start_on("-H h0 --lend h9", "locks 4").finish();
   expect_sentence(outcome, "host h9 cannot be reached");
   EXPECT_NE(outcome.exit_code, 0);
 }

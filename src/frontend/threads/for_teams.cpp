@@ -120,7 +120,7 @@ bool terrane_program_is_main() {
 }
 
 void* terrane_program_memory(std::size_t bytes) {
-  void* memory = program().take_region(bytes);
+  void* memory = program().take_region(bytes, true);
   if (memory == nullptr) program().node().fail("no shared memory for a team of threads");
   return memory;
 }

@@ -60,7 +60,7 @@ bool fill(void* region, std::size_t bytes, int fd, off_t offset) {
 }
 
 // Shared memory with the file's bytes, if there is a file.
-void* map_shared(std::size_t bytes, int rights, int fd, off_t offset) {
+void* map_shared(std::size_t bytes, int rights, int flags, int fd, off_t offset) {
   Program& program = *Program::get();
   std::string place;
   {
@@ -68,7 +68,8 @@ void* map_shared(std::size_t bytes, int rights, int fd, off_t offset) {
     std::string_view kind = (rights & PROT_WRITE) == 0 ? kReadFile : kFile;
     if (fd >= 0) place = std::string(kind) + place_of_call();
   }
-  void* region = program.take_region(whole_pages(bytes), {}, place);
+  bool sparse = (flags & MAP_NORESERVE) != 0;
+  void* region = program.take_region(whole_pages(bytes), {}, place, sparse);
   if (region == nullptr) {
     errno = ENOMEM;
     return MAP_FAILED;
@@ -198,7 +199,7 @@ void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t off
   bool anonymous = (flags & MAP_ANONYMOUS) != 0;
   if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
       can_be_shared(rights, flags, fd))
-    return map_shared(bytes, rights, anonymous ? -1 : fd, offset);
+    return map_shared(bytes, rights, flags, anonymous ? -1 : fd, offset);
   if (!anonymous && is_elsewhere(fd)) {
     Elsewhere::get()->refuse("mmap", fd);
     return MAP_FAILED;
@@ -209,7 +210,7 @@ void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t off
 void* mmap64(void* address, size_t bytes, int rights, int flags, int fd, off64_t offset) noexcept {
   if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
       can_be_shared(rights, flags, fd))
-    return map_shared(bytes, rights, (flags & MAP_ANONYMOUS) != 0 ? -1 : fd, offset);
+    return map_shared(bytes, rights, flags, (flags & MAP_ANONYMOUS) != 0 ? -1 : fd, offset);
   return mmap(address, bytes, rights, flags, fd, offset);
 }
 
@@ -243,7 +244,7 @@ void* mremap(void* address, size_t before, size_t bytes, int flags, ...) noexcep
                    "no given address. The call fails");
     return MAP_FAILED;
   }
-  void* moved = map_shared(bytes, PROT_READ | PROT_WRITE, -1, 0);
+  void* moved = map_shared(bytes, PROT_READ | PROT_WRITE, 0, -1, 0);
   if (moved == MAP_FAILED) return moved;
   std::memcpy(moved, address, std::min(before, bytes));
   unmap_shared(address, before);

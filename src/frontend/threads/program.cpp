@@ -187,6 +187,7 @@ void Program::share_image() {
   runtime::Allocation options;
   options.collective = true;
   options.name = "static data";
+  options.sparse = true;
   auto allocated = node_->allocate(std::max<std::uint64_t>(image.bytes(), 1), options, region);
   if (!allocated.ok()) node_->fail(allocated.message);
   if (self_ == 0) {
@@ -225,6 +226,7 @@ void Program::take_room_for_late_data() {
   runtime::Allocation options;
   options.collective = true;
   options.name = "data of libraries";
+  options.sparse = true;
   if (bytes == 0 || !node_->allocate(bytes, options, region).ok()) return;
   late_data_ = reinterpret_cast<std::uintptr_t>(region);
   late_end_ = late_data_ + bytes;
@@ -354,7 +356,7 @@ void Program::serve() {
 }
 
 void* Program::take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy,
-                           const std::string& name) {
+                           const std::string& name, bool sparse) {
   Private ours;
   static std::atomic_flag said;
   std::string place = name;
@@ -364,6 +366,7 @@ void* Program::take_region(std::uint64_t bytes, const protocol::RegionPolicy& po
   if (place.empty()) place = "heap";
   options.name = place;
   options.policy = policy;
+  options.sparse = sparse;
   runtime::Outcome allocated = node_->allocate(bytes, options, at);
   if (!allocated.ok())
     pages::refuse(said, ENOMEM, "malloc: {}. The call fails with ENOMEM", allocated.message);

@@ -91,7 +91,7 @@ class Program final : public runtime::HeapMemory {
 
   // As take_region, with a policy of its own, and a name (empty: the place of the call).
   void* take_region(std::uint64_t bytes, const protocol::RegionPolicy& policy,
-                    const std::string& name = {});
+                    const std::string& name = {}, bool sparse = false);
 
   // Static data of libraries that are opened after the start: that many bytes, the same on all
   // nodes, which no thread has touched. nullptr: no memory is left for them. On node 0.
@@ -106,7 +106,9 @@ class Program final : public runtime::HeapMemory {
   [[noreturn]] void serve();
 
   // HeapMemory
-  void* take_region(std::uint64_t bytes) override { return take_region(bytes, {}); }
+  void* take_region(std::uint64_t bytes, bool sparse) override {
+    return take_region(bytes, {}, {}, sparse);
+  }
   void give_region(void* region) override;
   runtime::HeapMail& lock_mail(std::uint32_t node) override;
   void unlock_mail(std::uint32_t node) override;

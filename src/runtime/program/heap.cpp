@@ -57,7 +57,7 @@ void* Heap::large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed) {
     }
     if (kept) return begin_large(kept->begin, kept->bytes - 2 * page, page);
   }
-  void* region = take_region(bytes + 2 * lead);
+  void* region = take_region(bytes + 2 * lead, false);
   if (region == nullptr) return nullptr;
   return begin_large(reinterpret_cast<std::uintptr_t>(region), bytes, lead);
 }
@@ -71,8 +71,8 @@ void* Heap::begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_
 }
 
 // If there is no region, the kept ones are freed first.
-void* Heap::take_region(std::uint64_t bytes) {
-  void* region = memory_.take_region(bytes);
+void* Heap::take_region(std::uint64_t bytes, bool sparse) {
+  void* region = memory_.take_region(bytes, sparse);
   if (region != nullptr) return region;
   std::vector<KeptRegions::Region> kept;
   {
@@ -81,7 +81,7 @@ void* Heap::take_region(std::uint64_t bytes) {
   }
   if (kept.empty()) return nullptr;
   give_regions(kept);
-  return memory_.take_region(bytes);
+  return memory_.take_region(bytes, sparse);
 }
 
 // Keeps the block's region, or frees it. A block that is aligned to more than a page is not kept:
@@ -196,7 +196,7 @@ bool Heap::grow(std::uint64_t bytes) {
       return true;
     }
   }
-  void* chunk = take_region(kChunk);
+  void* chunk = take_region(kChunk, true);
   if (chunk == nullptr) return false;
   std::lock_guard hold(mutex_);
   arena_.add(reinterpret_cast<std::uintptr_t>(chunk), kChunk);

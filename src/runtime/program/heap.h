@@ -23,8 +23,9 @@ struct HeapMail {
 class HeapMemory {
  public:
   virtual ~HeapMemory() = default;
-  // Shared memory, zeroed and page-aligned; nullptr: no memory is left.
-  virtual void* take_region(std::uint64_t bytes) = 0;
+  // Shared memory, zeroed and page-aligned; nullptr: no memory is left. sparse: it is used as far
+  // as it is needed, and may be larger than the memory of all nodes.
+  virtual void* take_region(std::uint64_t bytes, bool sparse) = 0;
   virtual void give_region(void* region) = 0;
   // Locks a node's mail and returns it. What other nodes stored in it is visible.
   virtual HeapMail& lock_mail(std::uint32_t node) = 0;
@@ -78,7 +79,7 @@ class Heap {
   };
 
   void* large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed);
-  void* take_region(std::uint64_t bytes);
+  void* take_region(std::uint64_t bytes, bool sparse);
   void* begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_t lead);
   void give_large(std::uintptr_t begin, const Header& header);
   void give_regions(const std::vector<KeptRegions::Region>& regions);

@@ -83,7 +83,7 @@ TEST(ArenaTest, BlocksNeverOverlap) {
 class TestMemory final : public HeapMemory {
  public:
   explicit TestMemory(std::uint32_t nodes) : mail(nodes), locks(nodes) {}
-  void* take_region(std::uint64_t bytes) override {
+  void* take_region(std::uint64_t bytes, bool) override {
     if (most != 0 && regions + 1 > most) return nullptr;
     ++regions;
     void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

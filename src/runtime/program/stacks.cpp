@@ -56,6 +56,7 @@ Stack Stacks::try_take(std::uint64_t bytes, std::string& why) {
   options.policy.homes = protocol::Homes::kExplicit;
   options.policy.argument = node_.self().value;
   options.name = "stack";
+  options.sparse = bytes <= whole(kUnlimited);  // a larger one is meant to be used
   void* base = nullptr;
   if (Outcome done = node_.allocate(bytes, options, base); !done.ok()) {
     why = done.message;
