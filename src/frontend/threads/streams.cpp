@@ -7,6 +7,7 @@
 
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/threads/call_headers.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/waiting_texts.h"
@@ -121,11 +122,11 @@ void clearerr(FILE* stream) noexcept {
   call_elsewhere(stream, clear, stream);
 }
 
-// The header gives these four the names of C99's forms (__isoc99_fscanf). The arguments lie on the
-// calling thread's stack, which is shared memory.
-int vfscanf(FILE* stream, const char* format, va_list arguments) {
+// C99's forms have names of their own: the header gives calls these names, or those of C23. The
+// arguments lie on the calling thread's stack, which is shared memory.
+int __isoc99_vfscanf(FILE* stream, const char* format, va_list arguments) {
   if (!is_elsewhere(stream)) return next<"__isoc99_vfscanf">(::vfscanf)(stream, format, arguments);
-  return scan_elsewhere(vfscanf, stream, format, arguments);
+  return scan_elsewhere(__isoc99_vfscanf, stream, format, arguments);
 }
 
 // The same of C89, for programs that ask for it with GNU's extensions.

@@ -169,15 +169,15 @@ int fseeko64(FILE* stream, off64_t offset, int from) { return fseeko(stream, off
 int fseek(FILE* stream, long offset, int from) { return fseeko(stream, offset, from); }
 off64_t ftello64(FILE* stream) { return ftello(stream); }
 long ftell(FILE* stream) { return ftello(stream); }
-int vscanf(const char* format, va_list arguments) { return vfscanf(stdin, format, arguments); }
-int fscanf(FILE* stream, const char* format, ...) {
+int __isoc99_vscanf(const char* format, va_list arguments) { return __isoc99_vfscanf(stdin, format, arguments); }
+int __isoc99_fscanf(FILE* stream, const char* format, ...) {
   va_list arguments; va_start(arguments, format);
-  auto result = vfscanf(stream, format, arguments);
+  auto result = __isoc99_vfscanf(stream, format, arguments);
   va_end(arguments);
   return result; }
-int scanf(const char* format, ...) {
+int __isoc99_scanf(const char* format, ...) {
   va_list arguments; va_start(arguments, format);
-  auto result = vfscanf(stdin, format, arguments);
+  auto result = __isoc99_vfscanf(stdin, format, arguments);
   va_end(arguments);
   return result; }
 int getc_unlocked(FILE* stream) { return fgetc_unlocked(stream); }
@@ -243,15 +243,15 @@ wint_t getwchar_unlocked(void) { return fgetwc_unlocked(stdin); }
 wint_t putwc_unlocked(wchar_t character, FILE* stream) { return fputwc_unlocked(character, stream); }
 wint_t putwchar_unlocked(wchar_t character) { return fputwc_unlocked(character, stdout); }
 void _flushlbf(void) { fflush(nullptr); }
-int vwscanf(const wchar_t* format, va_list arguments) { return vfwscanf(stdin, format, arguments); }
-int fwscanf(FILE* stream, const wchar_t* format, ...) {
+int __isoc99_vwscanf(const wchar_t* format, va_list arguments) { return __isoc99_vfwscanf(stdin, format, arguments); }
+int __isoc99_fwscanf(FILE* stream, const wchar_t* format, ...) {
   va_list arguments; va_start(arguments, format);
-  auto result = vfwscanf(stream, format, arguments);
+  auto result = __isoc99_vfwscanf(stream, format, arguments);
   va_end(arguments);
   return result; }
-int wscanf(const wchar_t* format, ...) {
+int __isoc99_wscanf(const wchar_t* format, ...) {
   va_list arguments; va_start(arguments, format);
-  auto result = vfwscanf(stdin, format, arguments);
+  auto result = __isoc99_vfwscanf(stdin, format, arguments);
   va_end(arguments);
   return result; }
 int fgetpos64(FILE* stream, fpos64_t* place) { return fgetpos(stream, reinterpret_cast<fpos_t*>(place)); }

@@ -9,6 +9,7 @@
 
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/threads/call_headers.h"
 #include "frontend/threads/program.h"
 
 using terrane::frontend::call_elsewhere;
@@ -47,7 +48,7 @@ int with_list(Function function, FILE* stream, const Letter* format, va_list arg
 #pragma GCC visibility push(default)
 extern "C" {
 
-WideScan terrane_vfwscanf __asm__("vfwscanf");
+int terrane_vfwscanf(FILE*, const wchar_t*, va_list) __asm__("vfwscanf");
 int terrane_vwscanf(const wchar_t*, va_list) __asm__("vwscanf");
 int terrane_fwscanf(FILE*, const wchar_t*, ...) __asm__("fwscanf");
 int terrane_wscanf(const wchar_t*, ...) __asm__("wscanf");
@@ -57,8 +58,8 @@ int fcloseall(void) {
   return next<"fcloseall">(::fcloseall)();
 }
 
-int vfwscanf(FILE* stream, const wchar_t* format, va_list arguments) {
-  if (is_elsewhere(stream)) return scan_elsewhere(vfwscanf, stream, format, arguments);
+int __isoc99_vfwscanf(FILE* stream, const wchar_t* format, va_list arguments) {
+  if (is_elsewhere(stream)) return scan_elsewhere(__isoc99_vfwscanf, stream, format, arguments);
   return next<"__isoc99_vfwscanf">(::vfwscanf)(stream, format, arguments);
 }
 
