@@ -46,6 +46,11 @@ if(TERRANE_TESTS)
   target_precompile_headers(terrane_test_headers PRIVATE <gtest/gtest.h>)
 endif()
 
+# The programs of the unit tests, and what the tests of the house rules look at.
+if(TERRANE_TESTS)
+  add_custom_target(terrane_unit_tests)
+endif()
+
 # terrane_test(NAME LABEL FILES... LINK libraries...): a GoogleTest program whose tests carry the label.
 function(terrane_test name label)
   cmake_parse_arguments(ARG "" "TIMEOUT" "FILES;LINK" ${ARGN})
@@ -58,6 +63,9 @@ function(terrane_test name label)
   add_executable(${name} ${ARG_FILES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} fmt::fmt GTest::gtest GTest::gtest_main terrane_flags)
   target_precompile_headers(${name} REUSE_FROM terrane_test_headers)
+  if(label STREQUAL unit)
+    add_dependencies(terrane_unit_tests ${name})
+  endif()
   gtest_discover_tests(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} DISCOVERY_TIMEOUT 60)
 endfunction()
 

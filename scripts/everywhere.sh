@@ -43,8 +43,8 @@ row() { # SUITE
   have=$(scripts/in_root.sh "$suite" sh -c "$versions" 2>/dev/null </dev/null)
   if [ $failed -eq 0 ]; then
     cells+=("$(step "$suite" demo ./run demo)") || failed=1
-    cells+=("$(step "$suite" unit ./run test -L '^unit$')") || failed=1
-    cells+=("$(step "$suite" launcher ./run test -R "$(launcher_tests)")") || failed=1
+    cells+=("$(step "$suite" unit ./run test --target terrane_unit_tests -L '^unit$')") || failed=1
+    cells+=("$(step "$suite" launcher ./run test --target cluster_test -R "$(launcher_tests)")") || failed=1
   fi
   echo "| $suite | ${have:-? | ? | ?} | ${cells[0]:-no packages} | ${cells[1]:-} | ${cells[2]:-} | ${cells[3]:-} |"
   return $failed

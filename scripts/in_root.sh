@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs a command in the root of another release of Debian or Ubuntu, with this checkout at its own place.
-# Usage: in_root.sh [--mirror URL] [--fresh] SUITE COMMAND [ARGUMENTS...]     (as root)
+# Usage: in_root.sh [--mirror URL] [--fresh] [--throwaway] SUITE COMMAND [ARGUMENTS...]     (as root)
 #
 # SUITE is a name that debootstrap knows: bookworm, trixie, sid, noble. The root is made at the first use, in
-# build/roots/SUITE (TERRANE_ROOTS names another folder), and is used again; --fresh makes it anew. --mirror: where
-# debootstrap takes packages from, in place of the distribution's own. The command runs in mount and process namespaces
+# build/roots/SUITE (TERRANE_ROOTS names another folder), and is used again; --fresh makes it anew. --throwaway: what the
+# command changes in the root is in memory, and is gone when it ends. --mirror: where debootstrap takes packages from, in
+# place of the distribution's own. The command runs in mount and process namespaces
 # of its own: mounts and processes are gone when it ends. build/ of the checkout is build/everywhere/SUITE there, so that
 # compilers do not meet each other's objects. Of the environment CI, TERM, the proxies and TERRANE_* are passed on.
 set -euo pipefail
@@ -51,13 +52,21 @@ kept_environment() {
 }
 
 # The first process of the namespaces: it sets them up, starts the command and takes its orphans.
-# Usage there: bash -c "$enter" in_root ROOT CHECKOUT SUITE FOLDER [VARIABLE=VALUE...] -- COMMAND...
+# Usage there: bash -c "$enter" in_root ROOT CHECKOUT SUITE FOLDER THROWAWAY [VARIABLE=VALUE...] -- COMMAND...
 # shellcheck disable=SC2016
 readonly enter='
 set -euo pipefail
-root=$1 checkout=$2 suite=$3 folder=$4 && shift 4
+root=$1 checkout=$2 suite=$3 folder=$4 throwaway=$5 && shift 5
 mount --make-rprivate /
-mount --bind "$root" "$root"
+if [ "$throwaway" = yes ]; then
+  mount -t tmpfs tmpfs "$root.scratch"
+  mkdir "$root.scratch"/{changes,work,root}
+  mount -t overlay -o "lowerdir=$root,upperdir=$root.scratch/changes,workdir=$root.scratch/work" overlay \
+    "$root.scratch/root"
+  root=$root.scratch/root
+else
+  mount --bind "$root" "$root"
+fi
 mkdir -p "$root$checkout"
 mount --rbind "$checkout" "$root$checkout"
 mount --bind "$checkout/build/everywhere/$suite" "$root$checkout/build"
@@ -79,23 +88,24 @@ exit $status
 '
 
 main() {
-  local mirror='' fresh=no suite folder environment
+  local mirror='' fresh=no throwaway=no suite folder environment
   while [ $# -gt 0 ]; do
     case $1 in
       --mirror) [ $# -ge 2 ] || die "--mirror needs a URL" && mirror=$2 && shift ;;
       --mirror=*) mirror=${1#*=} ;;
       --fresh) fresh=yes ;;
+      --throwaway) throwaway=yes ;;
       -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' "$checkout/scripts/in_root.sh" && exit ;;
       -*) die "no option '$1'; --help lists them" ;;
       *) break ;;
     esac
     shift
   done
-  [ $# -ge 2 ] || die "usage: in_root.sh [--mirror URL] [--fresh] SUITE COMMAND [ARGUMENTS...]"
+  [ $# -ge 2 ] || die "usage: in_root.sh [--mirror URL] [--fresh] [--throwaway] SUITE COMMAND [ARGUMENTS...]"
   suite=$1 && shift
   [[ $suite =~ ^[a-z][a-z0-9.-]*$ ]] || die "'$suite' is no name of a suite (bookworm, trixie, sid, noble)"
   [ "$(id -u)" -eq 0 ] || die "mounts need root: sudo $0 $suite $*"
-  mkdir -p "$roots" "$checkout/build/everywhere/$suite"
+  mkdir -p "$roots/$suite.scratch" "$checkout/build/everywhere/$suite"
   exec 9>"$roots/$suite.lock"
   flock 9
   [ $fresh = no ] || rm -rf --one-file-system "${roots:?}/$suite"
@@ -104,8 +114,10 @@ main() {
   folder=$PWD
   [[ $folder/ == "$checkout"/* ]] || folder=$checkout
   mapfile -d '' environment < <(kept_environment)
-  exec unshare --mount --pid --fork --kill-child bash -c "$enter" in_root \
-    "$roots/$suite" "$checkout" "$suite" "$folder" "${environment[@]}" "$@"
+  # The first process of the namespaces is a child that ends with its parent, which a signal ends as any other program.
+  # `unshare --fork` would ignore SIGTERM.
+  exec unshare --mount --pid bash -c 'setpriv --pdeathsig KILL bash -c "$@"; exit $?' bash "$enter" in_root \
+    "$roots/$suite" "$checkout" "$suite" "$folder" $throwaway "${environment[@]}" "$@"
 }
 
 main "$@"
