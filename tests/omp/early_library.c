@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 long early_sum;
-int early_runs;
+int early_runs, early_threads;
 omp_lock_t early_lock;
 
 static long sum(long count) {
@@ -34,6 +34,7 @@ static long sum(long count) {
       ++tasks;
     }
   }
+  early_threads = (int)locked;
   int right = locked == omp_get_max_threads() || locked == 1;
   return right && tasks == 10 && turns == count ? result : -1;
 }

@@ -112,6 +112,10 @@ TEST(OmpSettingsTest, ConstructorsOfLibrariesHaveRegions) {
   for (const std::string& team : kTeams) expect_good(team, EARLY_PROGRAM);
 }
 
+TEST(OmpSettingsTest, ConstructorsOfOpenedLibrariesHaveTeams) {
+  for (const std::string& team : kTeams) expect_good(team, OPENING_PROGRAM " " OPENED_LIBRARY);
+}
+
 // The first region with several threads is that of its destructor.
 TEST(OmpSettingsTest, DestructorsOfLibrariesHaveRegions) {
   for (const std::string& team : kTeams) expect_good(team, EARLY_PROGRAM " alone");

@@ -5,6 +5,8 @@ add_library(threads_library_part SHARED library_part.c)
 add_library(threads_library_opened MODULE library_opened.c)
 target_link_libraries(threads_library_opened PRIVATE threads_library_part)
 add_library(threads_library_starts_thread MODULE library_starts_thread.c)
+target_compile_definitions(threads_library_starts_thread PRIVATE OTHER_LIBRARY="$<TARGET_FILE:threads_library_part>")
+add_library(threads_library_unresolved MODULE library_unresolved.c)
 add_library(threads_library_locked SHARED library_locked.c)
 add_executable(threads_libraries_program libraries_program.c)
 target_link_libraries(threads_libraries_program PRIVATE threads_library_linked Threads::Threads ${CMAKE_DL_LIBS})
@@ -26,10 +28,11 @@ if(TARGET libraries_test)
   target_compile_definitions(libraries_test PRIVATE
     LIBRARIES_PROGRAM="$<TARGET_FILE:threads_libraries_program>" LOCKED_PROGRAM="$<TARGET_FILE:threads_library_locked_program>"
     OPENED_LIBRARY="$<TARGET_FILE:threads_library_opened>" THREAD_LIBRARY="$<TARGET_FILE:threads_library_starts_thread>"
+    UNRESOLVED_LIBRARY="$<TARGET_FILE:threads_library_unresolved>"
     MEMORY_RIGHTS_PROGRAM="$<TARGET_FILE:threads_memory_rights_program>" ENVIRONMENT_PROGRAM="$<TARGET_FILE:threads_environment_program>"
     ADDRESS_OF_FREE_PROGRAM="$<TARGET_FILE:threads_address_of_free_program>"
     NESTED_FUNCTIONS_PROGRAM="$<TARGET_FILE:threads_nested_functions_program>")
   add_dependencies(libraries_test libterrane_threads threads_libraries_program threads_library_locked_program threads_library_opened
-    threads_library_starts_thread threads_memory_rights_program threads_environment_program threads_address_of_free_program
+    threads_library_starts_thread threads_library_unresolved threads_memory_rights_program threads_environment_program threads_address_of_free_program
     threads_nested_functions_program)
 endif()

@@ -99,6 +99,33 @@ static void opened(const char* path, int in_thread) {
   EXPECT(dlclose(library) == 0);
 }
 
+// A library whose constructor starts threads and opens another library.
+static void constructed(const char* path, int in_thread) {
+  pthread_t thread;
+  if (in_thread) {
+    pthread_create(&thread, NULL, open_elsewhere, (void*)path);
+    pthread_join(thread, NULL);
+  }
+  open_library(path);
+  EXPECT(opened_thread(NULL) != NULL);
+  for (int t = 0; t < THREADS; ++t) {
+    void* result;
+    pthread_create(&thread, NULL, opened_thread, NULL);
+    pthread_join(thread, &result);
+    EXPECT(result != NULL);
+  }
+}
+
+// What has been mapped of a library that cannot be loaded is no place that others lose.
+static void unresolved(const char* path, const char* good) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(dlopen(path, RTLD_LAZY) == NULL);
+    const char* error = dlerror();
+    EXPECT(error != NULL && strstr(error, "is_defined_nowhere") != NULL);
+  }
+  opened(good, 1);
+}
+
 static void missing(void) {
   EXPECT(dlopen("libterrane-is-not-there.so", RTLD_NOW) == NULL);
   const char* error = dlerror();
@@ -116,7 +143,9 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "opened") == 0) opened(argv[2], 0);
   if (strcmp(mode, "opened_in_thread") == 0) opened(argv[2], 1);
   if (strcmp(mode, "missing") == 0) missing();
-  if (strcmp(mode, "open") == 0) dlopen(argv[2], RTLD_NOW);
+  if (strcmp(mode, "unresolved") == 0) unresolved(argv[2], argv[3]);
+  if (strcmp(mode, "constructed") == 0) constructed(argv[2], 0);
+  if (strcmp(mode, "constructed_in_thread") == 0) constructed(argv[2], 1);
   printf("good\n");
   return 0;
 }

@@ -23,14 +23,6 @@ void expect_good(const std::string& options, const std::string& program) {
   EXPECT_EQ(count(outcome.out, "good"), 1) << program << ": " << outcome.out << outcome.err;
 }
 
-void expect_refused(const std::string& program, const std::string& name,
-                    const std::string& sentence) {
-  Outcome outcome = finish(threads("-n 2", program));
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
-}
-
 TEST(LibrariesTest, DataOfALinkedLibraryAreShared) {
   for (const char* options : kSetUps) expect_good(options, kLibraries + " linked");
 }
@@ -51,9 +43,19 @@ TEST(LibrariesTest, WhatCannotBeOpenedIsSaidByDlerror) {
   for (const char* options : kSetUps) expect_good(options, kLibraries + " missing");
 }
 
-TEST(LibrariesTest, AThreadOfAnOpenedLibrarysConstructorIsRefusedByTheLibrarysName) {
-  expect_refused(kLibraries + " open " + THREAD_LIBRARY, "libthreads_library_starts_thread",
-                 "starts a thread in its constructor");
+TEST(LibrariesTest, ALibraryIsOpenedWhereOthersCouldNotBe) {
+  for (const char* options : kSetUps)
+    expect_good(options, kLibraries + " unresolved " + UNRESOLVED_LIBRARY + " " + kOpened);
+}
+
+TEST(LibrariesTest, AConstructorOfAnOpenedLibraryRunsOnceAndMayStartThreads) {
+  for (const char* options : kSetUps)
+    for (const char* mode : {" constructed ", " constructed_in_thread "}) {
+      Outcome outcome = finish(threads(options, kLibraries + mode + THREAD_LIBRARY));
+      EXPECT_EQ(outcome.exit_code, 0) << options << mode << outcome.out << outcome.err;
+      EXPECT_EQ(count(outcome.out, "constructed"), 1) << options << mode << outcome.out;
+      EXPECT_EQ(count(outcome.out, "good"), 1) << options << mode << outcome.out << outcome.err;
+    }
 }
 
 TEST(LibrariesTest, ALibraryWithLockedInstructionsIsRefusedByItsNameIfAsked) {
@@ -96,8 +98,9 @@ TEST_F(LibrariesOnHostsTest, LinkedAndOpenedLibrariesAreShared) {
   if (!make_hosts({.hosts = 2})) return;
   for (const std::string& program :
        {kLibraries + " linked", kLibraries + " opened " + kOpened,
-        kLibraries + " opened_in_thread " + kOpened, std::string(NESTED_FUNCTIONS_PROGRAM),
-        std::string(ENVIRONMENT_PROGRAM)}) {
+        kLibraries + " opened_in_thread " + kOpened,
+        kLibraries + " constructed_in_thread " + THREAD_LIBRARY,
+        std::string(NESTED_FUNCTIONS_PROGRAM), std::string(ENVIRONMENT_PROGRAM)}) {
     std::string line = std::string(cluster_test::kTerrane) +
                        " threads --heartbeat 20 -H h0,h1 --placement 1 " + program;
     Outcome outcome = run(0, cluster_test::words(line));

@@ -14,7 +14,6 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
 #include "frontend/threads/for_teams.h"
-#include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
 
 namespace terrane::frontend::threads {
@@ -254,11 +253,6 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   Program* program = Program::get();
   bool programs = program != nullptr && is_in_program() &&
                   program->allocates_shared(__builtin_return_address(0));
-  if (const char* library = library_being_opened(); programs && library != nullptr)
-    program->node().fail(
-        fmt::format("{} starts a thread in its constructor, where other nodes do not have the "
-                    "library yet: link the program with it",
-                    library));
   if (!programs) return terrane::frontend::create_thread(thread, attributes, function, argument);
   return terrane::frontend::threads::create_thread(thread, attributes, function, argument);
 }

@@ -18,7 +18,6 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/before_start.h"
 #include "frontend/threads/libraries.h"
-#include "frontend/threads/opening.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/team_barriers.h"
 #include "platform/page_size.h"
@@ -113,9 +112,8 @@ bool terrane_program_is_spread() {
 
 std::uint32_t terrane_program_places() { return is_before_start() ? 1 : program().control().slots; }
 
-// Nor is the code of a library that is being opened on other nodes yet.
 bool terrane_program_is_main() {
-  if (is_before_start() || library_being_opened() != nullptr) return false;
+  if (is_before_start()) return false;
   return this_thread().record == &program().control().records[0];
 }
 

@@ -16,7 +16,7 @@ using Open = void*(const char*, int);
 using Look = void*(void*, const char*);
 
 bool opens_for_program(const void* caller) {
-  return Program::get() != nullptr && is_in_program() && library_being_opened() == nullptr &&
+  return Program::get() != nullptr && is_in_program() && !is_loading() &&
          libraries().allocates_shared(caller);
 }
 

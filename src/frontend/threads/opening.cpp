@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,25 +19,27 @@
 #include "base/log.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/libraries.h"
+#include "frontend/threads/library_constructors.h"
 #include "frontend/threads/library_window.h"
 #include "frontend/threads/locked_code.h"
 #include "frontend/threads/program.h"
+#include "platform/loader_calls.h"
 #include "runtime/program/image.h"
 
 namespace terrane::frontend::threads {
 namespace {
-
-constexpr std::size_t kLoadingStack = std::size_t{512} << 10;  // of what runs in the loader
 
 // What one node tells the others of a library. In shared memory.
 struct Opening {
   char file[PATH_MAX];
   bool names_program;  // dlopen(nullptr)
   int mode;
-  void* handle;  // of node 0
-  void* region;  // for the data
+  std::uintptr_t place;  // of its first part
+  void* handle;          // of node 0
+  void* region;          // for the data
   runtime::BuildCard card;
   bool failed;
+  bool is_plain;  // one node has it as without Terrane
 };
 
 struct Handles {
@@ -47,8 +51,10 @@ Handles& handles() {
   return *one;
 }
 
-thread_local constinit const char* being_opened __attribute__((tls_model("initial-exec"))) =
-    nullptr;
+// Initial-exec: dlopen may be what a constructor of the loader calls.
+thread_local constinit bool loads __attribute__((tls_model("initial-exec"))) = false;
+// Nested calls of dlopen, in constructors.
+thread_local constinit std::uint32_t depth __attribute__((tls_model("initial-exec"))) = 0;
 
 void know_handle(void* first, void* own) {
   std::pair<void*, void*> both{first, own};
@@ -117,67 +123,72 @@ bool lies_right(void* handle) {
                      [&](const auto& one) { return one.address == address; });
 }
 
-// The loader's own call, in the window. The loader reads files into buffers on the stack: the
-// thread's private one.
-void* load(const Opening& opening) {
+constexpr std::size_t kLoadingStack = std::size_t{512} << 10;  // of what runs in the loader
+
+// What one call of the loader has brought, on one node.
+struct Loaded {
   void* handle = nullptr;
-  char file[PATH_MAX];  // private, as the loader wants it
-  std::memcpy(file, opening.file, sizeof file);
-  being_opened = file;
-  {
-    library_window::Opened window;
-    int mode = (opening.mode & ~RTLD_LAZY) | RTLD_NOW;  // what is bound is the same on all nodes
-    handle = next<"dlopen">(::dlopen)(opening.names_program ? nullptr : file, mode);
+  std::uintptr_t next = 0;  // the place behind it
+  Libraries found;
+  std::vector<platform::Constructors> constructors;
+  bool has_place = false;  // of its own in the window
+  std::string wrong;       // what no node can do, or not this one
+};
+
+// The loader's own call, in the window. Constructors of languages' libraries run here, since each
+// node has such a library for itself.
+Loaded load(const Opening& opening) {
+  Loaded loaded;
+  if (!library_window::is_reserved()) {
+    loaded.wrong = "this node uses the addresses that are for it";
+    return loaded;
   }
-  being_opened = nullptr;
-  return handle;
+  {
+    platform::LoaderCalls calls(opening.place, library_window::kEnd);
+    if (auto begun = calls.begin(); !begun) {
+      loaded.wrong = begun.error().message;
+      return loaded;
+    }
+    loaded.has_place = true;
+    loads = true;
+    int mode = (opening.mode & ~RTLD_LAZY) | RTLD_NOW;  // what is bound is the same on all nodes
+    loaded.handle = next<"dlopen">(::dlopen)(opening.names_program ? nullptr : opening.file, mode);
+    loads = false;
+    loaded.next = calls.next();
+    loaded.constructors = calls.constructors();
+    if (calls.has_missed()) loaded.wrong = "its parts do not lie as the loader's do";
+  }
+  if (loaded.handle == nullptr) return loaded;
+  loaded.found = opened_now();
+  run_constructors(
+      constructors_of(platform::ModuleOwner::kLanguage, loaded.found, loaded.constructors));
+  return loaded;
 }
 
-// As program code, whose memory is shared, but on the private stack. Operations of the node, which
-// run there as well, begin below.
-void* load_as_program(const Opening& opening) {
-  struct Call {
-    const Opening& opening;
-    void* handle;
-  } call{opening, nullptr};
-  runtime::OwnStack& own = runtime::own_stack();
-  std::byte* top = own.top;
-  own.top = top - kLoadingStack;
-  runtime::call_on_stack(
-      top,
-      [](void* raw) {
-        auto& made = *static_cast<Call*>(raw);
-        made.handle = load(made.opening);
-      },
-      &call);
-  own.top = top;
-  return call.handle;
-}
-
-// On another node than 0. The constructors' changes of static data are replaced by those of node 0.
+// On another node than 0.
 void load_here(Opening* opening) {
   auto* told = new Opening(*opening);
   Program& program = *Program::get();
-  void* handle = load(*told);
-  std::string wrong;
-  if (handle == nullptr) {
+  Loaded loaded = load(*told);
+  std::string& wrong = loaded.wrong;
+  if (wrong.empty() && loaded.handle == nullptr) {
     const char* error = next<"dlerror">(::dlerror)();
     wrong = error != nullptr ? error : "dlopen failed";
-  } else {
-    Libraries found = opened_now();
-    runtime::Image image(found.modules, found.owners);
+  }
+  if (wrong.empty()) {
+    runtime::Image image(loaded.found.modules, loaded.found.owners);
     wrong = told->card.difference(image.card());
     if (!wrong.empty()) wrong = "it is another file, or lies at another address, than on node 0";
     if (wrong.empty() && image.bytes() > 0) wrong = program.place(image.panes(told->region));
-    if (wrong.empty()) serve_locked_code(found, &libraries());
-    add_to_known(found);
+    if (wrong.empty()) serve_locked_code(loaded.found, &libraries());
+    add_to_known(loaded.found);
   }
   if (!wrong.empty())
     program.node().fail(
         fmt::format("cannot load {} on node {}: {}; let the program link it, or start it with "
                     "LD_PRELOAD={}",
                     told->file, program.self(), wrong, told->file));
-  know_handle(told->handle, handle);
+  know_handle(told->handle, loaded.handle);
   delete told;
 }
 
@@ -197,46 +208,70 @@ void warn_of_private(const Libraries& found) {
   }
 }
 
-// The calling thread is one of the program, on node 0, and holds the lock. False: the file cannot
-// be loaded on any node.
-bool load_first(Opening& opening, runtime::Image*& image) {
-  opening.handle = load_as_program(opening);
-  Private ours;
-  if (opening.handle == nullptr) {
-    opening.failed = true;
-    return false;
-  }
-  Libraries found = opened_now();
-  warn_of_private(found);
-  image = new runtime::Image(found.modules, found.owners);
-  opening.card = image->card();
+// On the private stack, as the loader wants it. Operations of the node, which run there as well,
+// begin below.
+void load_on_private_stack(const Opening& opening, Loaded& loaded) {
+  struct Call {
+    const Opening& opening;
+    Loaded& loaded;
+  } call{opening, loaded};
+  runtime::OwnStack& own = runtime::own_stack();
+  std::byte* top = own.top;
+  own.top = top - kLoadingStack;
+  runtime::call_on_stack(
+      top,
+      [](void* raw) {
+        auto& made = *static_cast<Call*>(raw);
+        made.loaded = load(made.opening);
+      },
+      &call);
+  own.top = top;
+}
+
+// Where the next library goes. On node 0, with the lock.
+std::uintptr_t next_place = library_window::kBase;
+
+// Makes its data the shared ones on this node. What is wrong, or nothing.
+std::string share_data(Opening& opening, runtime::Image& image) {
   Program& program = *Program::get();
-  std::string wrong;
-  if (!lies_right(opening.handle))
+  if (image.bytes() == 0) return {};
+  opening.region = program.take_late_data(image.bytes());
+  if (opening.region == nullptr)
+    return fmt::format("no room is left for its {} bytes of data", image.bytes());
+  if (auto saved = image.save(); !saved) return saved.error().message;
+  return program.place(image.panes(opening.region));
+}
+
+// On node 0, with the lock. False: the file cannot be loaded on any node.
+bool load_first(Opening& opening, Loaded& loaded, std::unique_ptr<runtime::Image>& image) {
+  opening.place = next_place;
+  auto told = std::make_unique<Opening>(opening);
+  load_on_private_stack(*told, loaded);
+  std::string& wrong = loaded.wrong;
+  opening.handle = loaded.handle;
+  opening.is_plain = !loaded.has_place && Program::get()->node().nodes() == 1;
+  if (opening.is_plain) return false;
+  opening.failed = wrong.empty() && loaded.handle == nullptr;
+  if (opening.failed) return false;
+  if (wrong.empty() && !lies_right(loaded.handle))
     wrong = "it found no place where all nodes have it";
-  else if (image->bytes() > 0) {
-    opening.region = program.take_late_data(image->bytes());
-    if (opening.region == nullptr)
-      wrong = fmt::format("no room is left for its {} bytes of data", image->bytes());
-  }
-  if (wrong.empty() && image->bytes() > 0) {
-    if (auto saved = image->save(); !saved) wrong = saved.error().message;
-    if (wrong.empty()) wrong = program.place(image->panes(opening.region));
+  if (wrong.empty()) {
+    next_place = loaded.next;
+    warn_of_private(loaded.found);
+    image = std::make_unique<runtime::Image>(loaded.found.modules, loaded.found.owners);
+    opening.card = image->card();
+    wrong = share_data(opening, *image);
   }
   if (!wrong.empty())
-    program.node().fail(
-        fmt::format("cannot load {}: {}; let the program link it", opening.file, wrong));
-  serve_locked_code(found, &libraries());
-  add_to_known(found);
+    Program::get()->node().fail(
+        fmt::format("cannot load {}: {}; let the program link it", told->file, wrong));
+  serve_locked_code(loaded.found, &libraries());
+  add_to_known(loaded.found);
   return true;
 }
 
-// On node 0.
-void open_on_all(Opening& opening) {
+void load_on_others(Opening& opening) {
   Program& program = *Program::get();
-  Holding hold(&program.control().libraries);
-  runtime::Image* image = nullptr;
-  if (!load_first(opening, image)) return;
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) {
     int error = run_on(
         n,
@@ -254,10 +289,38 @@ void open_on_all(Opening& opening) {
       program.node().fail(
           fmt::format("cannot load {} on node {}: {}", opening.file, n, std::strerror(error)));
   }
-  if (auto stored = image->store(); !stored) program.node().fail(stored.error().message);
+}
+
+// Loads it on all nodes. What there is to construct then; nullptr: it cannot be loaded.
+const std::vector<platform::Constructors>* load_on_all(Opening& opening) {
+  std::unique_ptr<runtime::Image> image;
+  Loaded loaded;
+  {
+    Private ours;
+    if (!load_first(opening, loaded, image)) return nullptr;
+  }
+  load_on_others(opening);
   Private ours;
-  delete image;
+  if (auto stored = image->store(); !stored) Program::get()->node().fail(stored.error().message);
+  image.reset();
   know_handle(opening.handle, opening.handle);
+  auto own = constructors_of(platform::ModuleOwner::kProgram, loaded.found, loaded.constructors);
+  loaded = {};
+  return new std::vector<platform::Constructors>(std::move(own));
+}
+
+// On node 0. Its constructors are code of the program as any other: every node has the library, and
+// its data are shared. They may open others. As the loader does, it keeps other threads from
+// opening libraries until they have run.
+void open_on_all(Opening& opening) {
+  std::optional<Holding> hold;
+  if (depth++ == 0) hold.emplace(&Program::get()->control().libraries);
+  if (const auto* constructors = load_on_all(opening); constructors != nullptr) {
+    run_constructors(*constructors);
+    Private ours;
+    delete constructors;
+  }
+  --depth;
 }
 
 }  // namespace
@@ -265,11 +328,7 @@ void open_on_all(Opening& opening) {
 void prepare_opening() {
   Private ours;
   if (!library_window::reserve())
-    base::log("libraries that the program opens later lie where it happens: {}",
-              std::strerror(errno));
-  // The loader keeps its list of libraries from the first search on: not in the window.
-  static_cast<void>(next<"dlopen">(::dlopen)("libterrane-none.so", RTLD_LAZY));
-  next<"dlerror">(::dlerror)();
+    base::log("the program can open no libraries later: {}", std::strerror(errno));
 }
 
 void* open_everywhere(const char* file, int mode, const void* caller) {
@@ -279,7 +338,7 @@ void* open_everywhere(const char* file, int mode, const void* caller) {
   opening->mode = mode;
   opening->handle = opening->region = nullptr;
   opening->card = {};
-  opening->failed = false;
+  opening->failed = opening->is_plain = false;
   {
     Private ours;
     std::string given = file == nullptr ? "" : file;
@@ -289,6 +348,7 @@ void* open_everywhere(const char* file, int mode, const void* caller) {
   }
   if (Program::get()->self() == 0) {
     open_on_all(*opening);
+    if (opening->is_plain) opening->handle = next<"dlopen">(::dlopen)(file, mode);
   } else {
     int error = run_on(
         0,
@@ -329,6 +389,6 @@ bool was_opened_everywhere(void* handle) {
                      [handle](const auto& one) { return one.first == handle; });
 }
 
-const char* library_being_opened() { return being_opened; }
+bool is_loading() { return loads; }
 
 }  // namespace terrane::frontend::threads

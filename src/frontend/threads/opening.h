@@ -3,7 +3,8 @@
 #include <cstdint>
 
 // Libraries that the program opens after the start (dlopen): each node loads them at the same
-// addresses, and their data are shared as those of the program are.
+// addresses, and their data are shared as those of the program are. Their constructors run when all
+// nodes have them, on node 0.
 namespace terrane::frontend::threads {
 
 // Makes ready for it. Every node, before the program starts.
@@ -15,7 +16,14 @@ void* open_everywhere(const char* file, int mode, const void* caller);
 void* own_handle(void* handle);
 // Whether open_everywhere() has returned it.
 bool was_opened_everywhere(void* handle);
-// The library whose constructors the calling thread runs now, in open_everywhere(); nullptr: none.
-const char* library_being_opened();
+// Whether the calling thread is in the loader, in open_everywhere().
+bool is_loading();
+
+// Of the program's start, in start.cpp.
+struct Arguments {
+  int count;
+  char** list;
+};
+Arguments arguments_of_main();
 
 }  // namespace terrane::frontend::threads

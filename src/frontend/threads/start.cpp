@@ -173,11 +173,6 @@ bool is_for_node_0(const void* caller) {
          program->is_own(caller);
 }
 
-// On node 0 the constructors of a library that is being opened have run, and registered its end.
-bool is_done_on_node_0() {
-  return Program::get()->self() != 0 && library_being_opened() != nullptr;
-}
-
 // function(arguments...) on node 0, where the C library has the list of the program's handlers, in
 // the order in which all nodes register them. -1: it cannot be.
 template <typename... Parameters>
@@ -196,6 +191,8 @@ int call_on_node_0(int (*function)(Parameters...), std::type_identity_t<Paramete
 }
 
 int run_main(int argc, char** argv, char** variables) {
+  the_start.argc = argc;
+  the_start.argv = argv;
   ::exit(the_start.main(argc, argv, variables));
 }
 
@@ -264,6 +261,10 @@ void end_at_once(int code) {
 
 }  // namespace terrane::frontend::threads
 
+terrane::frontend::threads::Arguments terrane::frontend::threads::arguments_of_main() {
+  return {the_start.argc, the_start.argv};
+}
+
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -310,20 +311,20 @@ int __cxa_atexit(PlainHandler* function, void* argument, void* module) noexcept 
   using Call = int(PlainHandler*, void*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_atexit"));
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument, module);
-  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, argument, module);
+  return call_on_node_0(call, function, argument, module);
 }
 
 int on_exit(CodeHandler* function, void* argument) noexcept {
   auto* call = next<"on_exit">(::on_exit);
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, argument);
-  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, argument);
+  return call_on_node_0(call, function, argument);
 }
 
 int __cxa_at_quick_exit(PlainHandler* function, void* module) noexcept {
   using Call = int(PlainHandler*, void*);
   static auto* const call = reinterpret_cast<Call*>(::dlsym(RTLD_NEXT, "__cxa_at_quick_exit"));
   if (!is_for_node_0(__builtin_return_address(0))) return call(function, module);
-  return is_done_on_node_0() ? 0 : call_on_node_0(call, function, module);
+  return call_on_node_0(call, function, module);
 }
 
 }  // extern "C"
