@@ -145,7 +145,7 @@ base::Result<> Worker::configure(ucp_config_t* config, const WorkerOptions& opti
 }
 
 base::Result<> Worker::start(const WorkerOptions& options) {
-  if (auto found = check_free_port(); !found) return found;
+  if (auto found = await_free_port(kLeftPortLives); !found) return found;
   ucp_config_t* config = nullptr;
   if (ucs_status_t status = api_.config_read(nullptr, nullptr, &config); status != UCS_OK) {
     return failed("its configuration", status);
