@@ -79,6 +79,23 @@ void do_without_ipv6() {
   }
 }
 
+// A system without /etc/hosts gets one above its /etc, which stays as it is. Its bytes are in a
+// tmpfs that the test host's own /tmp hides.
+Result<> make_place_of_hosts_file() {
+  std::error_code ignored;
+  if (fs::exists("/etc/hosts", ignored)) return {};
+  if (auto done = mount_new({"tmpfs", "/tmp", "mode=700,size=256k"}); !done) return done;
+  ::mkdir("/tmp/files", 0755);
+  ::mkdir("/tmp/work", 0755);
+  constexpr char kLayers[] = "lowerdir=/etc,upperdir=/tmp/files,workdir=/tmp/work";
+  if (::mount("overlay", "/etc", "overlay", MS_NOSUID | MS_NODEV, kLayers) < 0)
+    return errno_error(
+        "this system has no /etc/hosts, and a test host cannot get one of its own (touch "
+        "/etc/hosts mends it)");
+  std::ofstream("/etc/hosts");
+  return {};
+}
+
 // Names are found by /etc/hosts, as on a small cluster.
 Result<> make_hosts_file(const HostOptions& options) {
   constexpr char kDraft[] = "/tmp/hosts";
@@ -111,6 +128,7 @@ Result<> make_places(const HostOptions& options, std::uint32_t host) {
                           {"tmpfs", "/dev/shm", "mode=1777,size=" + options.shm_size},
                           {"proc", "/proc", ""},
                           {"sysfs", "/sys", ""}};
+  if (auto done = make_place_of_hosts_file(); !done) return done;
   for (const Place& place : places) {
     if (auto done = mount_new(place); !done) return done;
   }
