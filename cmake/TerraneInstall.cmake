@@ -28,6 +28,13 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.inc")
 install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+foreach(system lua tcl)
+  configure_file(cmake/modulefile.${system}.in ${PROJECT_BINARY_DIR}/package/modulefile.${system} @ONLY)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/package/modulefile.lua RENAME ${PROJECT_VERSION}.lua
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane/modulefiles/terrane)
+install(FILES ${PROJECT_BINARY_DIR}/package/modulefile.tcl RENAME ${PROJECT_VERSION}
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane/modulefiles/terrane)
 # What `terrane doctor` says about where it comes from.
 set(TERRANE_INSTALLED_BY "" CACHE STRING "What installs Terrane, if a package manager does: Debian package")
 if(TERRANE_INSTALLED_BY)
