@@ -37,7 +37,7 @@ machine fedora rpm dnf
 machine arch pacman
 machine other
 
-for command in build demo test bench sim everywhere shell lint format; do
+for command in build demo test bench sim package everywhere shell lint format; do
   expect 0 "Usage: ./run $command" env PATH="$folder/other" ./run $command --help
   expect 0 "Usage: ./run $command" env PATH="$folder/other" ./run help $command
 done

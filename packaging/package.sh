@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Builds packages of one kind into build/packages/KIND (./run package --help).
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+. scripts/packages.sh
+
+readonly kinds="deb"
+
+die() {
+  echo "package: $*" >&2
+  exit 2
+}
+
+# The date of what is packaged: two builds of one commit are equal.
+source_date() {
+  [ -z "${SOURCE_DATE_EPOCH:-}" ] || { echo "$SOURCE_DATE_EPOCH" && return; }
+  git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md
+}
+
+# The files of the checkout as an archive: those that git knows or would take, or all but build/.
+archive() { # FILE NAME-VERSION
+  local files
+  if files=$(mktemp) && git ls-files -z --cached --others --exclude-standard >"$files" 2>/dev/null && [ -s "$files" ]; then :; else
+    find . -path ./build -prune -o -path ./.git -prune -o -type f -printf '%P\0' >"$files"
+  fi
+  tar --create --auto-compress --file "$1" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner \
+    --transform "s,^,$2/," --null --files-from "$files"
+  rm "$files"
+}
+
+package_deb() {
+  local folder=build/packages/deb name=terrane-$version
+  need_packages build demo deb
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  archive "$folder/terrane_$version.orig.tar.xz" "$name"
+  tar -C "$folder" -xf "$folder/terrane_$version.orig.tar.xz"
+  cp -a packaging/debian "$folder/$name/debian"
+  cat >"$folder/$name/debian/changelog" <<TEXT
+terrane ($version-1) UNRELEASED; urgency=medium
+
+  * See /usr/share/doc/terrane/CHANGELOG.md.
+
+ -- The Terrane authors <maintainers@terrane.example>  $(LC_ALL=C date -u -R -d "@$epoch")
+TEXT
+  # debhelper gives the build a home folder of its own: the compiler's cache and its settings stay where they are.
+  local settings=${XDG_CONFIG_HOME:-${HOME:-}/.config}/ccache/ccache.conf
+  export CCACHE_DIR=${CCACHE_DIR:-${HOME:-$PWD/build}/.cache/ccache}
+  [ ! -e "$settings" ] || export CCACHE_CONFIGPATH=$settings
+  (cd "$folder/$name" && dpkg-buildpackage --no-sign)
+  rm -rf "${folder:?}/$name"
+  echo "Built: $(cd "$folder" && echo *.dsc *.deb) in $folder"
+}
+
+[ $# -eq 1 ] && [[ " $kinds " == *" $1 "* ]] || die "usage: ./run package KIND; kinds: $kinds"
+version=$(python3 -B packaging/lists.py --version)
+epoch=$(source_date)
+export SOURCE_DATE_EPOCH=$epoch
+"package_$1"
