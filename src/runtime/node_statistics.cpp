@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/memory_statistics.h"
 #include "runtime/node.h"
 #include "runtime/statistics.h"
 #include "runtime/wait_reports.h"
@@ -69,6 +70,22 @@ LockLine line_of(std::string name, const LockCounters::Lock& lock) {
           lock.dropped,    lock.refreshed, seconds(lock.wait_ns)};
 }
 
+void add_kept(PageSpace& space, const protocol::Hlrc& hlrc, const protocol::Core& core,
+              MemoryLine& line) {
+  const protocol::Region* region = nullptr;
+  for (auto run = KeptPages::next(space, 0); run.count > 0;
+       run = KeptPages::next(space, run.end())) {
+    for (std::uint64_t b = run.first; b < run.end(); ++b) {
+      if (hlrc.is_cached(b)) line.copies += space.unit();
+      if (hlrc.entry(b).state() != protocol::BlockState::kHome) continue;
+      if (region == nullptr || b < region->blocks.first || b >= region->blocks.end())
+        region = core.region_of(b);
+      if (region == nullptr) continue;
+      line.homes[static_cast<std::size_t>(program_memory_of(region->name))] += space.unit();
+    }
+  }
+}
+
 void add(const Counters& c, Work& work) {
   work.faults += c.read_faults.get() + c.write_faults.get();
   work.fetched += c.pages_fetched.get();
@@ -112,15 +129,15 @@ void Node::report() const {
                                                  bootstrap_->host(), seconds(now_ns - joined_ns_)),
                                      std::move(threads),
                                      site_lines(*sites_, *core_, space_->unit()), std::move(locks));
-  std::uint64_t evicted = 0, adopted = 0;
+  MemoryLine memory{.limit = memory_[self().value].limit_bytes,
+                    .given = core_->rooms().given(),
+                    .refetched = sites_->refetched()};
+  add_kept(*space_, *hlrc_, *core_, memory);
   threads_.for_each([&](const ThreadContext& context) {
-    evicted += context.counters.pages_evicted.get();
-    adopted += context.counters.pages_adopted.get();
+    memory.evicted += context.counters.pages_evicted.get();
+    memory.taken += context.counters.pages_adopted.get();
   });
-  if (evicted + adopted + core_->rooms().given() > 0)
-    text += fmt::format(
-        "  full: {} pages given to other nodes, {} taken from them, {} copies evicted\n",
-        core_->rooms().given(), adopted, evicted);
+  text += memory_text(memory);
   std::uint64_t link_messages = 0, link_bytes = 0;
   threads_.for_each([&](const ThreadContext& context) {
     link_messages += context.counters.link_messages.get();

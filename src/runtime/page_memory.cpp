@@ -8,6 +8,7 @@
 #include "platform/cgroup_memory.h"
 #include "platform/memory_left.h"
 #include "runtime/page_space.h"
+#include "runtime/statistics.h"
 
 // Which pages and twins of a node have memory, and how much that may be.
 namespace terrane::runtime {
@@ -133,6 +134,7 @@ void PageSpace::punch(protocol::BlockRange blocks, bool evicted, Counters& count
     own.populated.erase(b);
     fresh_.erase(b);
     ++gone;
+    if (evicted && counters.sites != nullptr) counters.sites->note_evicted(b);
   }
   own.kept->fetch_sub(gone, std::memory_order_relaxed);
   if (evicted) counters.pages_evicted.add(gone);

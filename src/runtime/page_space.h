@@ -126,6 +126,7 @@ class PageSpace {
 
  private:
   friend class PageSteps;
+  friend struct KeptPages;
 
   // What peers access beside the pages.
   struct Control {
@@ -210,6 +211,14 @@ class PageSpace {
   std::unique_ptr<bool[]> reached_;      // by node
   SparseMemory staging_;                 // bytes for copies; under the consistency lock
   std::vector<platform::Span> written_;  // result of a scan; under the consistency lock
+};
+
+// For reports: which pages have memory at this node.
+struct KeptPages {
+  // The next run of them at or after `from`; count 0: there is none.
+  static protocol::BlockRange next(PageSpace& space, std::uint64_t from) {
+    return space.control_of(space.self_).populated.next_run(from, space.blocks_);
+  }
 };
 
 }  // namespace terrane::runtime

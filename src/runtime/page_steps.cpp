@@ -211,8 +211,7 @@ void PageSteps::perform(const protocol::CopyHome& step) {
     b = run.end();
   }
   counters_.pages_fetched.add(step.blocks.count);
-  if (counters_.sites != nullptr)
-    counters_.sites->of(all.first).fetched += static_cast<std::uint32_t>(all.count);
+  if (counters_.sites != nullptr) counters_.sites->note_fetched(all);
 }
 
 void PageSteps::perform(const protocol::CopyTwin& step) {

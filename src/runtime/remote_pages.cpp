@@ -172,7 +172,8 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
   auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
     space_.stage(slot, bytes);
     context.counters.pages_fetched.add(1);
-    if (SiteCounters* sites = context.counters.sites) ++sites->of(step.blocks.first + slot).fetched;
+    if (SiteCounters* sites = context.counters.sites)
+      sites->note_fetched({step.blocks.first + slot, 1});
   };
   auto taken =
       pushes_.take(step.node, step.blocks, step.barrier_exit, space_.unit(), *step.versions, stage);
@@ -210,7 +211,7 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
     space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
     Counters& counters = threads_.at(protocol::WaiterId{answer.waiter}).counters;
     counters.pages_fetched.add(answer.blocks);
-    if (counters.sites != nullptr) counters.sites->of(answer.block).fetched += answer.blocks;
+    if (counters.sites != nullptr) counters.sites->note_fetched({answer.block, answer.blocks});
   }
   exchange->result = protocol::result_of(answer);
   finish(answer.waiter, *exchange);

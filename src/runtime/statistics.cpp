@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t kMostLines = 16;
 
+// Zeros that take no memory until they are written; nullptr: there is none.
+void* map_zeros(std::uint64_t bytes) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
 template <typename Line, typename Cost>
 void keep_dearest(std::vector<Line>& lines, Cost cost) {
   std::stable_sort(lines.begin(), lines.end(),
@@ -57,13 +64,26 @@ SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes)
       count_((space_bytes + kStretch - 1) / kStretch),
       used_((count_ + kGroup - 1) / kGroup),
       writes_((space_bytes + unit_bytes - 1) / unit_bytes) {
-  void* at = ::mmap(nullptr, count_ * sizeof(Site), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  sites_ = at == MAP_FAILED ? nullptr : static_cast<Site*>(at);
+  sites_ = static_cast<Site*>(map_zeros(count_ * sizeof(Site)));
+  std::uint64_t blocks = space_bytes / unit_bytes;
+  evicted_bytes_ = protocol::BlockSet::words_needed(blocks) * sizeof(protocol::BlockSet::Word);
+  evicted_words_ = map_zeros(evicted_bytes_);
+  if (evicted_words_ != nullptr)
+    evicted_ = protocol::BlockSet(static_cast<protocol::BlockSet::Word*>(evicted_words_), blocks);
 }
 
 SiteCounters::~SiteCounters() {
   if (sites_ != nullptr) ::munmap(sites_, count_ * sizeof(Site));
+  if (evicted_words_ != nullptr) ::munmap(evicted_words_, evicted_bytes_);
+}
+
+void SiteCounters::note_fetched(protocol::BlockRange blocks) {
+  of(blocks.first).fetched += static_cast<std::uint32_t>(blocks.count);
+  for (std::uint64_t b = blocks.first; evicted_words_ != nullptr && b < blocks.end(); ++b) {
+    if (!evicted_.contains(b)) continue;
+    evicted_.erase(b);
+    refetched_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void SiteCounters::for_each(const std::function<void(std::uint64_t, const Site&)>& call) const {

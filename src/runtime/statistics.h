@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "protocol/steps/block_set.h"
 #include "protocol/steps/effects.h"
 #include "runtime/counters.h"
 #include "runtime/page_writes.h"
@@ -36,6 +37,13 @@ class SiteCounters {
   // Calls `call` with the first block and the counts of each stretch that has counts.
   void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
   PageWrites& writes() { return writes_; }
+  // Pages came from other nodes; a copy went because memory was short.
+  void note_fetched(protocol::BlockRange blocks);
+  void note_evicted(std::uint64_t block) {
+    if (evicted_words_ != nullptr) evicted_.insert(block);
+  }
+  // Pages that were fetched again after they were evicted.
+  std::uint64_t refetched() const { return refetched_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::uint64_t kGroup = 4096;
@@ -44,6 +52,10 @@ class SiteCounters {
   Site* sites_ = nullptr;
   std::vector<std::atomic<bool>> used_;  // by kGroup stretches
   PageWrites writes_;
+  std::uint64_t evicted_bytes_ = 0;
+  void* evicted_words_ = nullptr;
+  protocol::BlockSet evicted_;  // and not fetched since
+  std::atomic<std::uint64_t> refetched_{0};
 };
 
 // The cost of acquiring each lock. Any thread may call.

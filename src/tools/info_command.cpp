@@ -36,6 +36,7 @@ struct HostInfo {
   std::string fault_source_reason;         // why not all of them; may be empty
   std::vector<Transport> transports;
   LibraryFacts ucx;
+  Limit job_bytes;          // that a job could hold here
   std::string large_pages;  // the machine's setting for shared memory; empty: not known
   std::string network;
 };
@@ -63,6 +64,7 @@ HostInfo gather_info() {
   utsname system{};
   ::uname(&system);
   platform::FaultSourceSupport support = platform::probe_fault_sources();
+  MemoryFacts memory = gather_memory();
   auto network = transport::describe_network();
   return {.host = bootstrap::this_hosts_name(),
           .kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine),
@@ -72,7 +74,8 @@ HostInfo gather_info() {
           .fault_source_reason = support.reason,
           .transports = transports(),
           .ucx = gather_software().ucx,
-          .large_pages = gather_memory().huge_shared_pages,
+          .job_bytes = memory.job_bytes,
+          .large_pages = memory.huge_shared_pages,
           .network = network ? network.value() : network.error().message};
 }
 
@@ -85,6 +88,9 @@ void print_text(const HostInfo& info) {
   line("kernel", info.kernel);
   line("processors", std::to_string(info.processors));
   line("node limit", fmt::format("{} ({})", info.limit.nodes, info.limit.reason));
+  if (info.job_bytes)
+    line("memory", fmt::format("a job could hold {} here; on several hosts: terrane doctor -H",
+                               size_text(*info.job_bytes)));
   const char* heading = "fault sources";
   const char* first = " (default)";
   for (const FaultSource& source : info.fault_sources) {
@@ -114,13 +120,14 @@ void print_json(const HostInfo& info) {
   for (const Transport& transport : info.transports) names.push_back(json_text(transport.name));
   fmt::print(
       "{{\"version\": {}, \"compiler\": {}, \"host\": {}, \"kernel\": {}, \"processors\": {},\n"
-      " \"node_limit\": {}, \"node_limit_reason\": {},\n \"fault_sources\": [{}],\n"
+      " \"node_limit\": {}, \"node_limit_reason\": {}, \"job_memory\": {},\n \"fault_sources\": "
+      "[{}],\n"
       " \"transports\": [{}], \"ucx\": {}, \"large_pages\": {}, \"network\": {}}}\n",
       json_text(TERRANE_VERSION), json_text(__VERSION__), json_text(info.host),
       json_text(info.kernel), info.processors, info.limit.nodes, json_text(info.limit.reason),
-      fmt::join(sources, ", "), fmt::join(names, ", "),
-      info.ucx.found ? json_text(info.ucx.version) : "null", json_text(info.large_pages),
-      json_text(info.network));
+      info.job_bytes ? std::to_string(*info.job_bytes) : "null", fmt::join(sources, ", "),
+      fmt::join(names, ", "), info.ucx.found ? json_text(info.ucx.version) : "null",
+      json_text(info.large_pages), json_text(info.network));
 }
 
 }  // namespace

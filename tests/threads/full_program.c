@@ -4,7 +4,8 @@
 // another one grows by realloc to the same size), stacks (so much on the stacks of three threads),
 // locks (mlock of so much), mapped (mremap of a mapping to that size), sparse (so much of a static
 // array, and some words of the rest), unreserved (the same in a mapping with MAP_NORESERVE), small
-// (blocks of 1000 bytes), asks (for so much by every call there is, says which give it). Prints
+// (blocks of 1000 bytes), asks (for so much by every call there is, says which give it), churns
+// (three threads write all of so much and read what the next one wrote, for some seconds). Prints
 // "right" if all bytes are.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { kThreads = 3, kSeconds = 4, kSparseMib = 256 };
@@ -175,16 +177,47 @@ static int asks(size_t count) {
   return say(strcmp(block, "kept") == 0);
 }
 
+static uint64_t* churned;
+static pthread_barrier_t churns_meet;
+static int churn_ends, churn_is_wrong[kThreads];
+
+static void* churn(void* number) {
+  size_t me = (uintptr_t)number, next = (me + 1) % kThreads;
+  for (uint64_t round = 1; !churn_ends; ++round) {
+    for (size_t i = me * words_of_thread; i < (me + 1) * words_of_thread; ++i)
+      churned[i] = i * 3 + round;
+    pthread_barrier_wait(&churns_meet);
+    for (size_t i = next * words_of_thread; i < (next + 1) * words_of_thread; ++i)
+      churn_is_wrong[me] |= churned[i] != i * 3 + round;
+    if (me == 0 && time(NULL) >= (time_t)churned[kThreads * words_of_thread]) churn_ends = 1;
+    pthread_barrier_wait(&churns_meet);
+  }
+  return NULL;
+}
+
+static int churns(size_t count) {
+  pthread_t threads[kThreads];
+  words_of_thread = count / kThreads;
+  churned = malloc((kThreads * words_of_thread + 1) * sizeof *churned);
+  churned[kThreads * words_of_thread] = (uint64_t)time(NULL) + kSeconds;
+  puts("filled");
+  fflush(stdout);
+  pthread_barrier_init(&churns_meet, NULL, kThreads);
+  for (size_t i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, churn, (void*)i);
+  for (size_t i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
+  return say(!churn_is_wrong[0] && !churn_is_wrong[1] && !churn_is_wrong[2]);
+}
+
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   size_t count = strtoul(argv[2], NULL, 10) << 17;
   const struct {
     const char* name;
     int (*run)(size_t);
-  } modes[] = {{"shrinks", shrinks}, {"grows", grows}, {"regrows", regrows},
-               {"stacks", stacks},   {"locks", locks}, {"mapped", mapped},
-               {"sparse", sparse},   {"small", small}, {"unreserved", unreserved},
-               {"asks", asks}};
+  } modes[] = {{"shrinks", shrinks}, {"grows", grows},  {"regrows", regrows},
+               {"stacks", stacks},   {"locks", locks},  {"mapped", mapped},
+               {"sparse", sparse},   {"small", small},  {"unreserved", unreserved},
+               {"asks", asks},       {"churns", churns}};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i)
     if (strcmp(modes[i].name, argv[1]) == 0) return modes[i].run(count);
   return 2;

@@ -1,6 +1,8 @@
 // Jobs at the limits of their memory: what goes on is right, and what cannot go on ends with one
 // sentence.
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -104,6 +106,19 @@ TEST_F(FullHostsTest, ALimitBelowTheProgramsDataIsSaidWhenItIsReached) {
   EXPECT_NE(outcome.exit_code, 0);
 }
 
+TEST_F(FullHostsTest, TheDoctorSaysWhatAJobOnTheseHostsCouldHold) {
+  if (!make_hosts({.hosts = 2, .memory_size = "128M"})) return;
+  Outcome outcome = run(0, {std::string(cluster_test::kTerrane), "doctor", "-H", "h0,h1:2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("a job on 2 hosts could hold "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("h0 1"), std::string::npos) << outcome.out;
+  outcome = run(0, {std::string(cluster_test::kTerrane), "info"});
+  EXPECT_NE(outcome.out.find("memory         a job could hold 1"), std::string::npos);
+  outcome = run(0, {std::string(cluster_test::kTerrane), "doctor", "-H", "h9"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  EXPECT_NE(outcome.err.find("host h9 cannot be reached"), std::string::npos) << outcome.err;
+}
+
 // As who shrinks a running job does: first the limit that kills nobody, then the other one.
 bool lower(const std::string& folder, std::uint64_t bytes) {
   bool is_first = std::filesystem::exists(folder + "/memory.limit_in_bytes");
@@ -121,19 +136,51 @@ bool lower(const std::string& folder, std::uint64_t bytes) {
   return false;
 }
 
+// How often each of the tests below does it; TERRANE_ROUNDS=20 makes a campaign of them.
+int rounds() {
+  const char* text = std::getenv("TERRANE_ROUNDS");
+  return text == nullptr ? 1 : std::atoi(text);
+}
+
 TEST_F(FullHostsTest, AHostWhoseLimitIsLoweredGivesHomesAway) {
-  for (const char* options : {"-H h0 --lend h1", "-H h0,h1,h2 --placement 1"}) {
+  for (int round = 0; round < rounds(); ++round) {
+    SCOPED_TRACE(round);
+    std::string options = round % 2 == 0 ? "-H h0,h1,h2 --placement 1" : "-H h0 --lend h1";
+    std::string how = round % 4 < 2 ? "shrinks 60" : "churns 60";
     if (!make_hosts({.hosts = 3, .memory_size = "128M"})) return;
     std::string line = shell(0, "grep terrane-hosts- /proc/self/cgroup").out;
     bool is_first = line.find(":memory:") != std::string::npos;
     std::string folder = (is_first ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup") +
                          line.substr(line.find('/'), line.find('\n') - line.find('/'));
-    Launched job = start_on(options, "shrinks 60");
+    Launched job = start_on(options, how);
     ASSERT_TRUE(job.wait_for("filled")) << job.finish().err;
-    EXPECT_TRUE(lower(folder, 60u << 20)) << options;
+    std::this_thread::sleep_for(std::chrono::milliseconds(round * 167 % 2000));
+    std::uint64_t mib = 50 + round * 7 % 30;
+    EXPECT_TRUE(lower(folder, mib << 20)) << options;
     Outcome outcome = job.finish();
+    EXPECT_FALSE(outcome.timed_out) << options << outcome.err;
     EXPECT_EQ(outcome.exit_code, 0) << options << outcome.err;
     EXPECT_EQ(outcome.out, "filled\nright\n") << options << outcome.err;
+    std::printf("round %d: %s %s, limit %d MiB: %s", round, options.c_str(), how.c_str(),
+                static_cast<int>(mib), outcome.exit_code == 0 ? "right\n" : outcome.err.c_str());
+  }
+}
+
+TEST_F(FullHostsTest, ANodeThatDiesWhileHomesMoveEndsTheJobWithASentence) {
+  for (int round = 0; round < rounds(); ++round) {
+    SCOPED_TRACE(round);
+    if (!make_hosts({.hosts = 3})) return;
+    auto victim = static_cast<std::uint32_t>((round + 1) % 3);
+    Launched job = start_on("-H h0,h1 --lend h2 --placement 1 --memory 32M", "churns 72");
+    ASSERT_TRUE(job.wait_for("filled")) << job.finish().err;
+    std::this_thread::sleep_for(std::chrono::milliseconds(round * 167 % 3000));
+    shell(victim, "kill -9 $(pidof threads_full_program)");
+    Outcome outcome = job.finish();
+    EXPECT_FALSE(outcome.timed_out) << outcome.err;
+    EXPECT_NE(outcome.exit_code, 0);
+    expect_sentence(outcome, "was killed by SIGKILL");
+    EXPECT_NE(outcome.err.find(fmt::format("on h{}", victim)), std::string::npos) << outcome.err;
+    std::printf("round %d: h%u dies: %s", round, victim, outcome.err.c_str());
   }
 }
 

@@ -44,6 +44,15 @@ TEST(MemoryTest, StatsSayWhatWasGiven) {
   EXPECT_NE(outcome.err.find("pages given to other nodes"), std::string::npos) << outcome.err;
   std::regex taken("full: [0-9]+ pages given to other nodes, [1-9][0-9]{3} taken");
   EXPECT_TRUE(std::regex_search(outcome.err, taken)) << outcome.err;
+  for (const char* kind : {"vector|[1-9][0-9]{4} KiB allocated", "static|[1-9][0-9]{4} KiB static",
+                           "mapping|[1-9][0-9]{4} KiB mapped"}) {
+    std::string way(kind), text = way.substr(way.find('|') + 1);
+    way.resize(way.find('|'));
+    outcome = finish(threads("-n 2 --memory 32M --stats", kProgram + " " + way + " 48"));
+    std::regex line("memory at the end: homes .*" + text + ".*KiB of stacks; copies [0-9]+ KiB");
+    EXPECT_TRUE(std::regex_search(outcome.err, line)) << way << outcome.err;
+    EXPECT_NE(outcome.err.find("of them fetched again"), std::string::npos) << outcome.err;
+  }
 }
 
 class MemoryHostsTest : public OnHosts {};

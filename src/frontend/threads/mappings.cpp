@@ -19,6 +19,7 @@
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/view_rights.h"
+#include "runtime/memory_statistics.h"
 
 using terrane::frontend::Elsewhere;
 using terrane::frontend::is_elsewhere;
@@ -31,9 +32,8 @@ namespace {
 
 using Region = terrane::protocol::Region;
 
-// Beginnings of the names of allocations that hold a file's bytes; the second one is of those that
-// were mapped for reading.
-constexpr std::string_view kFile = "file ", kReadFile = "file r ";
+// The beginning of the names of allocations that hold a file's bytes that were mapped for reading.
+constexpr std::string_view kFile = terrane::runtime::kMappedFile, kReadFile = "file r ";
 
 bool is_programs_call(const void* caller) {
   return Program::get() != nullptr && is_in_program() && Program::get()->allocates_shared(caller);
@@ -65,8 +65,10 @@ void* map_shared(std::size_t bytes, int rights, int flags, int fd, off_t offset)
   std::string place;
   {
     Private ours;
-    std::string_view kind = (rights & PROT_WRITE) == 0 ? kReadFile : kFile;
-    if (fd >= 0) place = std::string(kind) + place_of_call();
+    std::string_view kind = fd < 0                       ? terrane::runtime::kMappedMemory
+                            : (rights & PROT_WRITE) == 0 ? kReadFile
+                                                         : kFile;
+    place = std::string(kind) + place_of_call();
   }
   bool sparse = (flags & MAP_NORESERVE) != 0;
   void* region = program.take_region(whole_pages(bytes), {}, place, sparse);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/doctor/checks.h"
+#include "tools/doctor/rooms.h"
 
 namespace terrane::tools {
 namespace {
@@ -10,12 +11,6 @@ namespace {
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLittleMemory = 256 * kMiB;
 constexpr std::uint64_t kFewFiles = 1024;
-
-std::string size_text(std::uint64_t bytes) {
-  double gib = static_cast<double>(bytes) / static_cast<double>(std::uint64_t{1} << 30);
-  if (gib >= 10240) return fmt::format("{:.1f} TiB", gib / 1024);
-  return gib >= 1 ? fmt::format("{:.1f} GiB", gib) : fmt::format("{} MiB", bytes / kMiB);
-}
 
 std::string limit_text(const Limit& limit) {
   return limit ? fmt::format("{}", *limit) : "unlimited";
@@ -68,6 +63,11 @@ void check_memory(const MemoryFacts& memory, Findings& out) {
   } else {
     out.push_back({Level::kOk, "memory", text});
   }
+  if (memory.job_bytes)
+    out.push_back({Level::kOk, "job memory",
+                   fmt::format("a job on this host alone could hold {}, on several hosts their sum "
+                               "(terrane doctor -H h0,h1)",
+                               size_text(*memory.job_bytes))});
   check_shm(memory, out);
   if (memory.overcommit == 2) {
     out.push_back({Level::kNote, "overcommit",

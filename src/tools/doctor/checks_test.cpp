@@ -8,6 +8,7 @@
 
 #include "tools/doctor/gather.h"
 #include "tools/doctor/print.h"
+#include "tools/doctor/rooms.h"
 #include "tools/doctor/system_text.h"
 
 namespace terrane::tools {
@@ -118,6 +119,16 @@ TEST(DoctorTest, WhatKeepsAJobFromRunningIsAProblem) {
   HostFacts facts = good_host();
   facts.kernel.proc = false;
   EXPECT_FALSE(healthy(examine(facts)));
+}
+
+TEST(DoctorTest, AJobHoldsTheSumOfItsHosts) {
+  Finding sum = sum_of_rooms("beta 1073741824\nalpha 3221225472\nbeta 1073741824\n");
+  EXPECT_EQ(sum.text, "a job on 2 hosts could hold 4.0 GiB: alpha 3.0 GiB, beta 1.0 GiB");
+  HostFacts facts = good_host();
+  facts.memory.job_bytes = 14ull << 30;
+  EXPECT_NE(as_text(facts.host, examine(facts))
+                .find("a job on this host alone could hold 14.0 GiB, on several hosts their sum"),
+            std::string::npos);
 }
 
 TEST(DoctorTest, WhatSlowsAJobDownIsANote) {

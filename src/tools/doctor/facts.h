@@ -36,6 +36,7 @@ struct MemoryFacts {
   std::uint64_t total_bytes = 0;
   std::uint64_t available_bytes = 0;
   std::uint64_t swap_bytes = 0;
+  Limit job_bytes;                              // that a job could hold on this host
   Limit group_bytes;                            // of a control group
   std::optional<std::uint64_t> shm_free_bytes;  // of /dev/shm
   int overcommit = 0;                           // vm.overcommit_memory

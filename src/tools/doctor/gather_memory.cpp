@@ -2,9 +2,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "platform/cgroup_memory.h"
 #include "platform/mapping.h"
+#include "platform/memory_left.h"
 #include "tools/doctor/gather.h"
 #include "tools/doctor/system_text.h"
 #include "tools/launch/host/limits.h"
@@ -27,6 +30,12 @@ Limit limit_of(__rlimit_resource resource, bool hard) {
   return value == RLIM_INFINITY ? Limit() : Limit(value);
 }
 
+// As a job without --memory: seven eighths of what the machine and the control groups have left.
+Limit memory_of_a_job() {
+  std::uint64_t left = std::min(platform::memory_left_bytes(), platform::cgroup_memory_left());
+  return left == ~std::uint64_t{0} ? Limit() : Limit(left - left / 8);
+}
+
 }  // namespace
 
 MemoryFacts gather_memory() {
@@ -34,6 +43,7 @@ MemoryFacts gather_memory() {
   facts.total_bytes = meminfo("MemTotal:");
   facts.available_bytes = meminfo("MemAvailable:");
   facts.swap_bytes = meminfo("SwapTotal:");
+  facts.job_bytes = memory_of_a_job();
   facts.group_bytes = number_in("/sys/fs/cgroup/memory.max");
   struct statvfs shm {};
   if (::statvfs("/dev/shm", &shm) == 0) {
