@@ -13,6 +13,7 @@ namespace terrane::runtime {
 namespace {
 
 constexpr std::uint64_t kLookNs = 1'000'000'000, kShortNs = 100'000'000;
+constexpr std::uint64_t kStepBytes = 4 << 20;
 constexpr std::uint32_t kPatience = 30;  // looks of a node that is short
 // What a machine without any memory left gets back by one look.
 constexpr std::int64_t kMissing = 16 << 20;
@@ -24,26 +25,34 @@ std::int64_t machine_headroom() {
 
 }  // namespace
 
-void MemoryWatch::start(const MemoryShare& at_start, std::uint32_t sharers, Duties duties) {
+void MemoryWatch::start(const MemoryShare& at_start, std::uint32_t sharers, Growth& growth,
+                        Duties duties) {
   if (at_start.limit_bytes == ~0ull) return;
   at_start_ = now_ = at_start;
   sharers_ = std::max<std::uint32_t>(sharers, 1);
+  growth_ = &growth;
   duties_ = std::move(duties);
   thread_ = platform::start_without_signals([this] { run(); });
 }
 
 void MemoryWatch::stop() {
   if (!thread_.joinable()) return;
-  stopping_.store(1);
-  platform::futex_wake_all(stopping_);
+  stopping_ = true;
+  growth_->wakes.fetch_add(1);
+  platform::futex_wake_all(growth_->wakes);
   thread_.join();
 }
 
+// Looks again when the node has grown by a thirty-second of its share, or 4 MiB: a control group
+// may have shrunk since the last look.
 void MemoryWatch::run() {
+  const std::uint64_t step = std::min<std::uint64_t>(at_start_.limit_bytes / 32, kStepBytes);
   bool is_short = false;
-  while (stopping_.load() == 0) {
-    platform::futex_wait(stopping_, 0, is_short ? kShortNs : kLookNs);
-    if (stopping_.load() == 0) is_short = look();
+  while (!stopping_) {
+    std::uint32_t seen = growth_->wakes.load();
+    growth_->look_at_bytes.store(duties_.kept_bytes() + step, std::memory_order_relaxed);
+    platform::futex_wait(growth_->wakes, seen, is_short ? kShortNs : kLookNs);
+    if (!stopping_) is_short = look();
   }
 }
 

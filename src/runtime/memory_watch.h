@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "runtime/memory_share.h"
+#include "runtime/page_space.h"
 
 namespace terrane::runtime {
 
@@ -25,8 +26,9 @@ class MemoryWatch {
   MemoryWatch(const MemoryWatch&) = delete;
   ~MemoryWatch() { stop(); }
 
-  // sharers: how many nodes are on the machine, which have to give up what is missing together.
-  void start(const MemoryShare& at_start, std::uint32_t sharers, Duties duties);
+  // growth: wakes the thread earlier. sharers: how many nodes are on the machine, which have to
+  // give up what is missing together.
+  void start(const MemoryShare& at_start, std::uint32_t sharers, Growth& growth, Duties duties);
   // Returns when the thread has ended. It may be waiting for other nodes in shrink().
   void stop();
 
@@ -38,7 +40,8 @@ class MemoryWatch {
   std::int64_t sharers_ = 1;
   Duties duties_;
   std::uint32_t in_vain_ = 0;  // looks after which nothing went
-  std::atomic<std::uint32_t> stopping_{0};
+  Growth* growth_ = nullptr;
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
 

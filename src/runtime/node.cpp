@@ -168,7 +168,7 @@ void Node::watch_memory() {
     context.role = "memory";
     engine_->run(context, hlrc_->shrink(context.strand));
   };
-  memory_watch_.start(memory_[self().value], nodes_on_host(),
+  memory_watch_.start(memory_[self().value], nodes_on_host(), KeptPages::growth(*space_),
                       {.kept_bytes = [this] { return space_->kept_bytes(self()); },
                        .bound = bound,
                        .shrink = shrink,

@@ -7,6 +7,7 @@
 
 #include "platform/cgroup_memory.h"
 #include "platform/memory_left.h"
+#include "platform/wait.h"
 #include "runtime/page_space.h"
 #include "runtime/statistics.h"
 
@@ -55,7 +56,12 @@ bool PageSpace::populate(protocol::BlockRange blocks) {
       fresh_.insert(p);
       known_.insert(p);
     }
-    own.kept->fetch_add(fresh, std::memory_order_relaxed);
+    kept = own.kept->fetch_add(fresh, std::memory_order_relaxed) + fresh;
+    if (kept * unit_ >= growth_.look_at_bytes.load(std::memory_order_relaxed)) {
+      growth_.look_at_bytes.store(~0ull, std::memory_order_relaxed);
+      growth_.wakes.fetch_add(1);
+      platform::futex_wake_all(growth_.wakes);
+    }
     b = run.end();  // which is populated, or past the end
   }
   return true;

@@ -36,6 +36,13 @@ class SparseMemory {
   std::uint64_t bytes_ = 0;
 };
 
+// Wakes a thread that looks at the machine's memory when a node has come to keep more than it did
+// at the last look.
+struct Growth {
+  std::atomic<std::uint32_t> wakes{0};              // that thread waits for this to change
+  std::atomic<std::uint64_t> look_at_bytes{~0ull};  // kept: wakes it once, then is ~0
+};
+
 // One node's part of the shared space on real memory: the pages in both views, their twins, the
 // words that peers read, and the protocol's tables. PageSteps performs one-sided steps on it.
 class PageSpace {
@@ -186,6 +193,7 @@ class PageSpace {
   std::atomic<std::uint64_t> had_until_{0};
   std::vector<std::atomic<std::uint64_t>> most_blocks_;  // of each node; empty: no bound
   Exhausted exhausted_;
+  Growth growth_;
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<platform::FaultSource> source_;
   std::unique_ptr<platform::FaultSource> sc_source_;
@@ -213,8 +221,9 @@ class PageSpace {
   std::vector<platform::Span> written_;  // result of a scan; under the consistency lock
 };
 
-// For reports: which pages have memory at this node.
+// Which pages have memory at this node, for those who watch it.
 struct KeptPages {
+  static Growth& growth(PageSpace& space) { return space.growth_; }
   // The next run of them at or after `from`; count 0: there is none.
   static protocol::BlockRange next(PageSpace& space, std::uint64_t from) {
     return space.control_of(space.self_).populated.next_run(from, space.blocks_);
