@@ -1,4 +1,5 @@
 // Ends of programs in C++, in main or in a thread (actor.h).
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>

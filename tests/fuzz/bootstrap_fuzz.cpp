@@ -3,6 +3,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "base/check.h"
 #include "bootstrap/job_map.h"
 #include "bootstrap/relay.h"

@@ -1,6 +1,7 @@
 // Diffs that anyone may have sent: every kernel refuses the same ones, and stores nothing outside
 // the block.
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "base/check.h"

@@ -1,5 +1,7 @@
 // Frames that come in by UCX from peers that send what they like, in any order, whole or announced:
 // UCX itself is played.
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <memory>
 

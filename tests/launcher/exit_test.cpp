@@ -1,5 +1,7 @@
 // What `terrane run` exits with, and what it says.
 
+#include <algorithm>
+
 #include "user_test.h"
 
 namespace terrane::cluster_test {
