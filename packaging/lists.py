@@ -3,7 +3,7 @@
 
 Usage: lists.py --check STAGE [LIBDIR]       every staged file belongs to one line, and each line to a file
        lists.py --debian SOURCE STAGED       SOURCE/debian/PACKAGE.install, and Debian's places in the tree STAGED
-       lists.py --rpm STAGE [LIBDIR]         the %files sections of an RPM
+       lists.py --rpm TEMPLATE               an RPM spec, with the version and the files
        lists.py --version                    Terrane's version, which CMakeLists.txt alone says
        lists.py --self-test                  files without a line, or with two, are found
 LIBDIR is the library folder below the prefix: lib (the default), lib64, lib/x86_64-linux-gnu.
@@ -18,6 +18,9 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 Line = collections.namedtuple("Line", "package path optional debian")
+# RPM's names of packages, where they are not Debian's.
+RPM_NAMES = {"libterrane0": "terrane-libs", "libterrane-shmem0": "terrane-libs", "libterrane-chunks0": "terrane-libs",
+             "libterrane-dev": "terrane-devel"}
 
 
 def read_lines(text):
@@ -102,19 +105,16 @@ def debian(source, staged):
     return 0
 
 
-def rpm(stage, libdir="lib"):
-    """Packages of RPM have the names of Debian's, but for the number of the library."""
+def rpm(template):
+    """The spec of a template, with all files: what may be missing elsewhere is built for RPM."""
     texts = collections.defaultdict(list)
     roots = {"bin": "%{_bindir}", "include": "%{_includedir}", "share": "%{_datadir}", "lib": "%{_libdir}"}
     for line in file_lines():
-        if not matches(pathlib.Path(stage), place(line.path, libdir)):
-            continue
         top, rest = line.path.split("/", 1)
         path = f"{roots[top]}/{rest}".replace("%{_datadir}/man/", "%{_mandir}/").replace("**", "*")
-        texts[line.package].append(path + ("*" if "/man/" in line.path else ""))
-    for package, lines in texts.items():
-        print(f"%files -n {package}")
-        print("\n".join(lines) + "\n")
+        texts[RPM_NAMES.get(line.package, line.package)].append(path + ("*" if "/man/" in line.path else ""))
+    sections = "\n".join(f"%files -n {package}\n" + "\n".join(lines) + "\n" for package, lines in texts.items())
+    print(pathlib.Path(template).read_text(encoding="utf-8").replace("@VERSION@", version()).replace("@FILES@", sections))
     return 0
 
 

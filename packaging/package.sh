@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 . scripts/packages.sh
 
-readonly kinds="deb"
+readonly kinds="deb rpm"
 
 die() {
   echo "package: $*" >&2
@@ -50,6 +50,20 @@ TEXT
   (cd "$folder/$name" && dpkg-buildpackage --no-sign)
   rm -rf "${folder:?}/$name"
   echo "Built: $(cd "$folder" && echo *.dsc *.deb) in $folder"
+}
+
+# On a system whose packages are not RPM's the needs of the build are found by CMake alone.
+package_rpm() {
+  local folder=$PWD/build/packages/rpm options=()
+  command -v rpmbuild >/dev/null || die "rpmbuild is missing (Fedora: rpm-build, Debian: rpm)"
+  need_packages build demo
+  rpm -q --quiet gcc-c++ 2>/dev/null || options=(--nodeps --define "debug_package %{nil}")
+  rm -rf "$folder"
+  mkdir -p "$folder/SOURCES" "$folder/SPECS"
+  archive "$folder/SOURCES/terrane-$version.tar.xz" "terrane-$version"
+  python3 -B packaging/lists.py --rpm packaging/rpm/terrane.spec.in >"$folder/SPECS/terrane.spec"
+  rpmbuild -ba --define "_topdir $folder" "${options[@]}" "$folder/SPECS/terrane.spec"
+  echo "Built: $(cd "$folder" && echo SRPMS/*.rpm RPMS/*/*.rpm) in $folder"
 }
 
 [ $# -eq 1 ] && [[ " $kinds " == *" $1 "* ]] || die "usage: ./run package KIND; kinds: $kinds"
