@@ -24,8 +24,9 @@ TEST(WrappedProgramTest, TheProgramIsBehindItsWrappers) {
 TEST(WrappedProgramTest, WhatHidesTheProgramGoesInFront) {
   EXPECT_NE(behind({"time", "-p", "ls"}).find("in front: time -p terrane"), std::string::npos);
   EXPECT_NE(behind({"env", "-i", "ls"}).find("in front: env -i terrane"), std::string::npos);
-  if (::access("/usr/bin/strace", X_OK) == 0)
+  if (::access("/usr/bin/strace", X_OK) == 0) {
     EXPECT_NE(behind({"nice", "strace", "-f", "ls"}).find("strace -f terrane"), std::string::npos);
+  }
 }
 
 TEST(WrappedProgramTest, AWrapperAloneIsRefused) {
