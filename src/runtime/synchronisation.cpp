@@ -213,29 +213,45 @@ Outcome Synchronisation::barrier(BarrierId barrier, std::uint32_t threads_here) 
   return barrier_reduce(barrier, threads_here, {}, nullptr);
 }
 
-// Runs an operation of the calling thread on a barrier. Its result says whether all threads use the
-// same reduction.
+// What an operation on a barrier begins with, and where its result goes.
+template <typename Begin>
+struct Reducing {
+  Begin begin;
+  std::vector<std::byte>& got;
+};
+template <typename Begin>
+Reducing(Begin, std::vector<std::byte>&) -> Reducing<Begin>;
+
+// Runs an operation of the calling thread on a barrier, start.begin(strand, reduced). Its result
+// says whether all threads use the same reduction. The operation writes `reduced`, so that is on
+// its own stack meanwhile: the calling thread's may be in shared memory, which operations must not
+// touch.
 template <typename Start>
 Outcome Synchronisation::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
   begin_operation();
   ThreadContext& context = threads_->current();
-  bool matched = on_own_stack([&] {
+  struct Result {
+    bool matched = true;
+    std::vector<std::byte> reduced;
+  };
+  Result result = on_own_stack([&] {
     Inside inside(context);
     context.waiting = {For::kBarrier, barrier.value};
     std::uint64_t from = platform::ticks();
-    bool all_matched = true;
-    if constexpr (std::is_void_v<decltype(start(context.strand).value())>) {
-      engine_->run_expecting(context, start(context.strand));
+    Result one;
+    if constexpr (std::is_void_v<decltype(start.begin(context.strand, one.reduced).value())>) {
+      engine_->run_expecting(context, start.begin(context.strand, one.reduced));
     } else {
-      all_matched = engine_->run_expecting(context, start(context.strand));
+      one.matched = engine_->run_expecting(context, start.begin(context.strand, one.reduced));
     }
     account(context, &Counters::barrier_ns, from);
     context.waiting = {};
-    return all_matched;
+    return one;
   });
-  if (!matched)
+  start.got = std::move(result.reduced);
+  if (!result.matched)
     return {Status::kMismatch,
             fmt::format("barrier {}: all threads must reduce by the same operation, the same type "
                         "and as many values",
@@ -251,10 +267,11 @@ Outcome Synchronisation::barrier_reduce(BarrierId barrier, std::uint32_t threads
   std::vector<std::byte> values(contribution.values.begin(), contribution.values.end());
   std::vector<std::byte> reduced;
   context.counters.barriers.add(1);
-  Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
+  auto start = [&](protocol::Strand& s, std::vector<std::byte>& into) {
     return hlrc_->barrier(s, barrier, threads_here, {contribution.op, contribution.type, values},
-                          &reduced);
-  });
+                          &into);
+  };
+  Outcome outcome = at_barrier(barrier, threads_here, Reducing{start, reduced});
   if (outcome.ok() && out != nullptr) std::memcpy(out, reduced.data(), reduced.size());
   return outcome;
 }
@@ -264,17 +281,20 @@ Outcome Synchronisation::barrier_broadcast(BarrierId barrier, std::uint32_t thre
                                            std::vector<std::byte>& got) {
   ThreadContext& context = threads_->current();
   context.counters.barriers.add(1);
-  Outcome outcome = at_barrier(barrier, threads_here, [&](protocol::Strand& s) {
+  auto start = [&](protocol::Strand& s, std::vector<std::byte>& into) {
     return hlrc_->barrier(s, barrier, threads_here,
                           {protocol::ReduceOp::kBroadcast, protocol::ReduceType::kUint64, given},
-                          &got);
-  });
-  return outcome;
+                          &into);
+  };
+  return at_barrier(barrier, threads_here, Reducing{start, got});
 }
 
 Outcome Synchronisation::gather(BarrierId barrier, std::uint32_t threads_here) {
-  return at_barrier(barrier, threads_here,
-                    [&](protocol::Strand& s) { return hlrc_->gather(s, barrier, threads_here); });
+  std::vector<std::byte> nothing;
+  auto start = [&](protocol::Strand& s, std::vector<std::byte>&) {
+    return hlrc_->gather(s, barrier, threads_here);
+  };
+  return at_barrier(barrier, threads_here, Reducing{start, nothing});
 }
 
 }  // namespace terrane::runtime
