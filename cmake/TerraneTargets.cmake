@@ -23,6 +23,11 @@ if(TERRANE_SANITIZE)
   link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:terrane_sanitizer_defaults>>)
 endif()
 
+if(TERRANE_TRAP)
+  # Without a runtime library: a report of its own would allocate in signal handlers and in front of the C library.
+  add_compile_options(-fsanitize=undefined -fno-sanitize=vptr -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer)
+endif()
+
 if(TERRANE_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "TERRANE_FUZZ: libFuzzer is clang's; give -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang")

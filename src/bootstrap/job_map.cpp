@@ -18,7 +18,7 @@ void put_number(std::vector<std::byte>& out, std::uint32_t number) {
 
 bool take(std::span<const std::byte>& from, void* to, std::size_t size) {
   if (from.size() < size) return false;
-  std::memcpy(to, from.data(), size);
+  if (size != 0) std::memcpy(to, from.data(), size);
   from = from.subspan(size);
   return true;
 }

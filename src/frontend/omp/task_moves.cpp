@@ -268,9 +268,9 @@ void* make_mails() {
 void use_mails(void* memory) {
   mails = static_cast<std::byte*>(memory);
   mail_bytes = terrane_program_page_bytes();
-  own_page = &mail_of(terrane_program_node());
   is_spread = terrane_program_is_spread();
-  if (mails == nullptr) return;
+  own_page = mails == nullptr ? nullptr : &mail_of(terrane_program_node());
+  if (own_page == nullptr) return;
   static const bool watches = (terrane_program_repeat(lend_now_and_then, kLendEveryUs), true);
   static_cast<void>(watches);
 }
