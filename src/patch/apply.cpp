@@ -51,7 +51,7 @@ class Trampolines {
 
   base::Result<> make() {
     constexpr std::uint64_t kMostEach = 192;
-    bytes_ = page_up(sizeof(std::uintptr_t[4]) + plan_.sites.size() * kMostEach);
+    bytes_ = page_up(sizeof(std::uintptr_t[3]) + plan_.sites.size() * kMostEach);
     std::uint64_t first = plan_.sites.front().instruction.address + bias_;
     std::uint64_t last = plan_.sites.back().instruction.address + bias_;
     void* room = map_near(first, last, bytes_);
@@ -59,8 +59,7 @@ class Trampolines {
       return base::error("no address space is left within 2 GiB of its code: {}",
                          std::strerror(errno));
     begin_ = static_cast<std::uint8_t*>(room);
-    const std::uintptr_t entries[] = {check_entry(), check_flags_entry(), enter_entry(),
-                                      leave_entry()};
+    const std::uintptr_t entries[] = {check_entry(), check_flags_entry(), enter_entry()};
     std::memcpy(begin_, entries, sizeof entries);
     at_ = begin_ + sizeof entries;
     for (const Site& site : plan_.sites)
@@ -75,7 +74,7 @@ class Trampolines {
  private:
   base::Result<> add(const Site& site) {
     auto at = reinterpret_cast<std::uint64_t>(at_), table = reinterpret_cast<std::uint64_t>(begin_);
-    EntryPointers pointers{table, table + 8, table + 16, table + 24};
+    EntryPointers pointers{table, table + 8, table + 16};
     LockedInstruction one = moved(site.instruction, bias_);
     auto made = make_trampoline(one, at, pointers);
     if (!made) return base::error("an operand is more than 2 GiB away from its trampoline");

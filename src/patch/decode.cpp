@@ -62,21 +62,6 @@ bool replaces_flags(ZydisMnemonic mnemonic) {
   }
 }
 
-bool may_take_lock(ZydisMnemonic mnemonic) {
-  switch (mnemonic) {
-    case ZYDIS_MNEMONIC_XCHG:
-    case ZYDIS_MNEMONIC_CMPXCHG:
-    case ZYDIS_MNEMONIC_CMPXCHG8B:
-    case ZYDIS_MNEMONIC_CMPXCHG16B:
-    case ZYDIS_MNEMONIC_BTS:
-    case ZYDIS_MNEMONIC_BTR:
-    case ZYDIS_MNEMONIC_BTC:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::uint8_t word_bytes_of(const ZydisDecodedInstruction& one) {
   constexpr std::uint8_t kWide = 16, kDouble = 8, kBits = 8;
   if (one.mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B) return kWide;
@@ -115,7 +100,6 @@ LockedInstruction read(const ZydisDecodedInstruction& one, const std::uint8_t* b
   read_operand(one, locked);
   if (selects_by_register(one)) locked.bit_register = extended(one.raw.modrm.reg, one.raw.rex.R);
   locked.keeps_flags = !replaces_flags(one.mnemonic);
-  locked.may_take_lock = may_take_lock(one.mnemonic);
   return locked;
 }
 

@@ -157,17 +157,9 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
   out.call(one.keeps_flags ? pointers.check_flags : pointers.check);
   out.put({0xeb, 0});  // check returns behind this jump if the word is shared
   std::size_t shared = out.size();
-  auto how = one.word_bytes | (one.may_take_lock ? kMayTakeLock : 0);
-  out.put({0x6a, static_cast<int>(how)});  // push
+  out.put({0x6a, static_cast<int>(one.word_bytes)});  // push
   out.call(pointers.enter);
   out.move_stack(kWord);
-  out.pop(kRdi);
-  out.move_stack(kRedZone);
-  out.copy(one);
-  out.move_stack(-kRedZone);
-  out.call(pointers.leave);
-  out.move_stack(kRedZone);
-  out.jump(next);
   out.byte(shared - 1) = static_cast<std::uint8_t>(out.size() - shared);
   out.pop(kRdi);
   out.move_stack(kRedZone);

@@ -10,14 +10,14 @@ namespace terrane::patch {
 
 // Where trampolines find the entries that they call (entries.h), as addresses of pointers.
 struct EntryPointers {
-  std::uint64_t check = 0, check_flags = 0, enter = 0, leave = 0;
+  std::uint64_t check = 0, check_flags = 0, enter = 0;
 };
 
 // The code of the trampoline of `one`, to lie at the address `at`. It finds the operand's address,
-// calls check, and does the instruction: by itself where that is private memory, else between enter
-// and leave. It goes on behind the instruction, with all registers and flags as the instruction
-// leaves them, and touches nothing below the stack pointer that the program may use there. Nothing:
-// a place that it must reach is more than 2 GiB away.
+// calls check, calls enter if check says so, and does the instruction by itself. It goes on behind
+// the instruction, with all registers and flags as the instruction leaves them, and touches nothing
+// below the stack pointer that the program may use there. Nothing: a place that it must reach is
+// more than 2 GiB away.
 std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
                                                          std::uint64_t at,
                                                          const EntryPointers& pointers);

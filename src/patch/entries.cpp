@@ -1,6 +1,6 @@
 // What trampolines call. A call here keeps all registers, and those that the C function behind it
 // may change are saved around it: the general ones by `check`, all that the processor has by
-// `enter` and `leave`.
+// `enter`.
 #include "patch/entries.h"
 
 #include <cpuid.h>
@@ -10,10 +10,9 @@
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] bool (*terrane_patch_is_shared)(std::uintptr_t) = nullptr;
+[[gnu::visibility("hidden")]] bool (*terrane_patch_is_served)(std::uintptr_t) = nullptr;
 [[gnu::visibility("hidden")]] void (*terrane_patch_on_enter)(std::uintptr_t,
                                                              std::uint64_t) = nullptr;
-[[gnu::visibility("hidden")]] void (*terrane_patch_on_leave)() = nullptr;
 // Which parts of the processor's state xsave stores, and in how many bytes. 0: fxsave stores all.
 [[gnu::visibility("hidden")]] std::uint64_t terrane_patch_state_parts = 0;
 [[gnu::visibility("hidden")]] std::uint64_t terrane_patch_state_bytes = 512;
@@ -21,7 +20,6 @@ extern "C" {
 void terrane_patch_check();
 void terrane_patch_check_flags();
 void terrane_patch_enter();
-void terrane_patch_leave();
 }
 
 // check: rdi holds the address. Returns two bytes further if it is shared. The word above the
@@ -42,7 +40,7 @@ terrane_patch_check:
 	pushq %r10
 	pushq %r11
 	pushq %rdi
-	callq *terrane_patch_is_shared(%rip)
+	callq *terrane_patch_is_served(%rip)
 	popq %rdi
 	testb %al, %al
 	jz 1f
@@ -73,7 +71,7 @@ terrane_patch_check_flags:
 	pushq %r10
 	pushq %r11
 	pushq %rdi
-	callq *terrane_patch_is_shared(%rip)
+	callq *terrane_patch_is_served(%rip)
 	popq %rdi
 	testb %al, %al
 	jz 1f
@@ -98,17 +96,7 @@ terrane_patch_enter:
 	pushfq
 	pushq %rax
 	movq terrane_patch_on_enter(%rip), %rax
-	jmp 1f
-	.size terrane_patch_enter, .-terrane_patch_enter
-
-	.hidden terrane_patch_leave
-	.globl terrane_patch_leave
-	.type terrane_patch_leave, @function
-terrane_patch_leave:
-	pushfq
-	pushq %rax
-	movq terrane_patch_on_leave(%rip), %rax
-1:	cld
+	cld
 	pushq %rcx
 	pushq %rdx
 	pushq %rsi
@@ -157,7 +145,7 @@ terrane_patch_leave:
 	popq %rax
 	popfq
 	retq
-	.size terrane_patch_leave, .-terrane_patch_leave
+	.size terrane_patch_enter, .-terrane_patch_enter
 )");
 
 namespace terrane::patch {
@@ -193,15 +181,13 @@ std::uintptr_t address_of(void (*entry)()) { return reinterpret_cast<std::uintpt
 
 void set_service(const Service& service) {
   find_state();
-  terrane_patch_is_shared = service.is_shared;
+  terrane_patch_is_served = service.is_served;
   terrane_patch_on_enter = service.enter;
-  terrane_patch_on_leave = service.leave;
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 std::uintptr_t check_entry() { return address_of(terrane_patch_check); }
 std::uintptr_t check_flags_entry() { return address_of(terrane_patch_check_flags); }
 std::uintptr_t enter_entry() { return address_of(terrane_patch_enter); }
-std::uintptr_t leave_entry() { return address_of(terrane_patch_leave); }
 
 }  // namespace terrane::patch

@@ -38,9 +38,6 @@ struct LockedInstruction {
 
   // It depends on flags that earlier instructions left, or leaves some of them as they are.
   bool keeps_flags = true;
-
-  // An exchange, a comparison, a change of one bit: what locks are taken by.
-  bool may_take_lock = false;
 };
 
 // What decoding a piece of code finds.

@@ -3,6 +3,7 @@
 #include "patch/apply.h"
 #include "patch/entries.h"
 #include "patch/locked_instruction.h"
+#include "patch/operands.h"
 
 namespace terrane::patch {
 
@@ -18,6 +19,8 @@ Decoded decode(std::span<const std::uint8_t>, std::uint64_t address) {
 std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t) { return code.size(); }
 
 std::size_t padding(std::span<const std::uint8_t>) { return 0; }
+
+std::vector<Operand> operands_read(std::uintptr_t, const greg_t*) { return {}; }
 
 void set_service(const Service&) {}
 

@@ -13,6 +13,7 @@
 #include "base/own_process.h"
 #include "platform/crash_signals.h"
 #include "platform/libc_signals.h"
+#include "platform/trap_signal.h"
 
 namespace terrane::platform {
 
@@ -43,6 +44,18 @@ struct Steps {
   std::uint32_t steps, rounds, beginnings;
   bool polls;
 } the_probe;
+
+// The instructions of the latest round.
+LoopStep loop_steps[kMostLoopSteps];
+greg_t loop_registers[kMostLoopSteps][NGREG];
+std::size_t loop_count = 0;
+
+void note_step(const ucontext_t& context) {
+  if (loop_count == kMostLoopSteps) return;
+  greg_t* kept = loop_registers[loop_count];
+  std::memcpy(kept, context.uc_mcontext.gregs, sizeof loop_registers[0]);
+  loop_steps[loop_count++] = {static_cast<std::uintptr_t>(kept[REG_RIP]), kept};
+}
 
 std::uint64_t mixed(std::uint64_t all, std::uint64_t next) {
   all = (all ^ next) * 0x9e3779b97f4a7c15u;
@@ -85,6 +98,7 @@ void begin_rounds(std::uint64_t now, std::uintptr_t at) {
   the_probe.beginning = now;
   the_probe.at = at;
   the_probe.trail = the_probe.rounds = the_probe.steps = 0;
+  loop_count = 0;
   ++the_probe.beginnings;
 }
 
@@ -94,6 +108,7 @@ bool take_step(const ucontext_t& context) {
   std::uint64_t now = registers(context);
   if (the_probe.beginnings == 0) {
     begin_rounds(now, next_instruction(context));
+    note_step(context);
     return true;
   }
   the_probe.trail = mixed(the_probe.trail, now);
@@ -103,8 +118,11 @@ bool take_step(const ucontext_t& context) {
     the_probe.rounds = is_same ? the_probe.rounds + 1 : 1;
     the_probe.trail = the_probe.steps = 0;
     the_probe.polls = the_probe.rounds == kProbeRounds;
-    return !the_probe.polls;
+    if (the_probe.polls) return false;
+    loop_count = 0;
   }
+  note_step(context);
+  if (now == the_probe.beginning) return true;
   if (++the_probe.steps < kMostSteps) return true;
   if (the_probe.beginnings == kMostBeginnings) return false;
   begin_rounds(now, next_instruction(context));
@@ -119,11 +137,7 @@ void end_probe(ucontext_t& context) {
 }
 
 void on_trap(int signal_number, siginfo_t* info, void* raw) {
-  if (is_stepping) {
-    auto& context = *static_cast<ucontext_t*>(raw);
-    if (!take_step(context)) end_probe(context);
-    return;
-  }
+  if (step_probe(*info, raw)) return;
   // A breakpoint of the program: it dies of that, as it would without us.
   report_crash(signal_number, info, raw);
   struct sigaction action {};
@@ -141,6 +155,7 @@ bool is_traced() {
 
 // The program's handler of SIGTRAP, or a debugger's, is not taken away.
 bool take_traps(struct sigaction& before) {
+  if (serves_traps()) return !is_traced();  // its handler calls step_probe()
   if (libc_signals().sigaction(SIGTRAP, nullptr, &before) != 0) return false;
   struct sigaction seen = before;
   hide_crash_handler(seen);
@@ -197,7 +212,15 @@ LoopReport probe_loop(pid_t thread, IsOwnCode is_own) {
   if (!is_over && !probe_state.compare_exchange_strong(asked, kOver)) return {};
   probe_state.store(kNone);
   give_traps(before);
-  return {the_probe.polls, the_probe.at};
+  return {the_probe.polls, the_probe.at, {loop_steps, the_probe.polls ? loop_count : 0}};
+}
+
+bool step_probe(const siginfo_t& info, void* raw) {
+  if (!is_stepping) return false;
+  auto& context = *static_cast<ucontext_t*>(raw);
+  bool is_step = info.si_code == TRAP_TRACE;
+  if (!is_step || !take_step(context)) end_probe(context);
+  return is_step;
 }
 
 bool begin_probe(const siginfo_t& info, void* raw) {
@@ -224,6 +247,7 @@ bool begin_probe(const siginfo_t& info, void* raw) {
 
 LoopReport probe_loop(pid_t, IsOwnCode) { return {}; }
 bool begin_probe(const siginfo_t&, void*) { return false; }
+bool step_probe(const siginfo_t&, void*) { return false; }
 
 #endif
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "platform/loop_probe.h"
 #include "platform/program_signals.h"
 
 namespace terrane::platform {
@@ -15,6 +16,7 @@ std::atomic<FindTrap> finder{nullptr};
 
 void on_sigtrap(int, siginfo_t* info, void* raw_context) {
 #if defined(__x86_64__)
+  if (step_probe(*info, raw_context)) return;
   auto& context = *static_cast<ucontext_t*>(raw_context);
   auto behind = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
   bool is_sent = info->si_code <= 0;

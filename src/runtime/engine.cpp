@@ -311,7 +311,11 @@ void Engine::carry_out(const protocol::Event& event, Counters& counters,
     } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
       bool asked = std::holds_alternative<protocol::Received>(event);
       extend_turn(turn->lock, asked && waiting_.load() != 0);
-    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
+    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect);
+               recall != nullptr && recall->releases) {
+      ordered_.add(*recall);
+      releases_told_.store(false);
+    } else if (recall != nullptr) {
       recalls_.push_back({*recall});
       recalls_due_ns_.store(0);
       recall_count_.fetch_add(1);
@@ -486,6 +490,7 @@ void Engine::poll_now_and_then(ThreadContext& context) {
 void Engine::let_go(ThreadContext& context) {
   if (!context.latest_pages.holds()) return;
   context.latest_pages.let_go(platform::now_ns());
+  if (ordered_.due_ns() != OrderedRecalls::kNever) ordered_.look();
   if (recall_count_.load() == 0) return;
   recalls_due_ns_.store(0);
   serve(context, false);
@@ -523,6 +528,9 @@ waiting::HandlerTurn Engine::turn() {
   waiting::HandlerTurn turn{context.took, context.took_urgent, serve(context, true)};
   turn.next_ns = std::min(turn.next_ns, watch_turns());
   make_releases(context);
+  std::uint64_t due = ordered_.due_ns(), now = platform::now_ns();
+  if (due != OrderedRecalls::kNever)
+    turn.next_ns = std::min(turn.next_ns, due > now ? due - now : 0);
   if (hlrc_.is_over_limit()) run(context, hlrc_.trim(context.strand));
   if (from >= tidy_due_ns_) {
     run(context, hlrc_.tidy(context.strand));

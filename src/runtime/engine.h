@@ -15,6 +15,7 @@
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/sc/pages.h"
+#include "runtime/ordered_recalls.h"
 #include "runtime/page_space.h"
 #include "runtime/remote_pages.h"
 #include "runtime/thread_context.h"
@@ -159,6 +160,7 @@ class Engine final : private transport::Receiver {
     bool told = false;  // the handler thread was notified
   };
   std::vector<Recalled> recalls_;
+  OrderedRecalls ordered_;
   std::atomic<std::uint32_t> recall_count_{0};
   std::atomic<std::uint64_t> recalls_due_ns_{0};
   // Kept releases: the release must be made before the token leaves the node. Made by a thread that

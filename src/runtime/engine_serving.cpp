@@ -11,7 +11,7 @@ namespace terrane::runtime {
 // thread, may wait for a page.
 std::uint64_t Engine::serve(ThreadContext& context, bool waits) {
   if (turn_count_.load() != 0) end_turns(context, false);
-  if (release_count_.load() != 0) serve_releases(context);
+  if (release_count_.load() != 0 || ordered_.is_due()) serve_releases(context);
   if (recall_count_.load() == 0 && offer_count_.load() == 0) return ~0ull;
   if (!context.nesting.may_serve()) return 0;
   context.nesting.serves = true;
@@ -109,6 +109,15 @@ void Engine::make_releases(ThreadContext& context) {
     std::uint64_t activity = run(context, hlrc_.release_kept(context.strand, kept));
     tell(context, protocol::LockRelease{kept.lock, protocol::kNobody, activity});
   }
+  while (ordered_.is_due()) {
+    std::optional<protocol::Recall> recall;
+    {
+      std::lock_guard hold(mutex_);
+      recall = ordered_.next([this](std::uint64_t block) { return kept_until_ns(block); });
+    }
+    if (!recall) return;
+    run(context, sc_.yield_synchronised(context.strand, *recall));
+  }
 }
 
 bool Engine::next_release(protocol::ReleaseKept& out) {
@@ -203,7 +212,7 @@ void Engine::run_chores() {
                                            hlrc_.room_for_homes()});
     } else {
       const auto& expire = std::get<protocol::Expire>(chore.what);
-      run(context, hlrc_.expire(context.strand, expire.origin, chore.ranges));
+      run(context, hlrc_.expire(context.strand, expire.origin, chore.ranges, expire.home));
       tell(context, protocol::Expired{expire.origin, expire.waiter});
     }
   }

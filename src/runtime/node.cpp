@@ -77,6 +77,49 @@ Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
                       size_text(bytes), size_text(all), where)};
 }
 
+// A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
+void end_without(bootstrap::Bootstrap& bootstrap, const bootstrap::News& news) {
+  bootstrap.fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
+                             "--on-death survive",
+                             news.why, news.node.value),
+                 1);
+}
+
+// What the other nodes keep, for a sentence: known of those whose memory this node reaches.
+std::string others_text(const Node& self, PageSpace& space, const std::vector<MemoryShare>& memory,
+                        const bootstrap::Bootstrap& bootstrap) {
+  constexpr std::uint32_t kNamed = 4;
+  std::string text;
+  std::uint32_t named = 0;
+  for (std::uint32_t n = 0; n < self.nodes(); ++n) {
+    if (n == self.self().value || named++ >= kNamed) continue;
+    std::uint64_t most = memory[n].home_bytes;
+    std::string limit = most == ~0ull ? "all that its host has" : size_text(most);
+    bool is_near = space.reaches(NodeId{n});
+    text +=
+        fmt::format("{}{} {}may keep {}", text.empty() ? ": " : ", ", name_of(NodeId{n}, bootstrap),
+                    is_near ? fmt::format("keeps {} and ", size_text(space.kept_bytes(NodeId{n})))
+                            : std::string(),
+                    limit);
+  }
+  return named > kNamed ? text + fmt::format(", and {} more", named - kNamed) : text;
+}
+
+// Whether one node may write the block or many may read it: by its region's protocol, or because it
+// is a synchronisation page.
+bool is_sequential(const PageSpace& space, const protocol::Hlrc& hlrc, BlockId block) {
+  return block.value >= space.sc_first() || hlrc.entry(block.value).synchronises();
+}
+
+// On a page that only one node may write: by the processor.
+Outcome atomic_in_place(Node& node, const void* address, const protocol::AtomicOp& op,
+                        std::uint64_t& before) {
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  Outcome present = node.touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
+  if (present.ok()) before = protocol::perform(op, reinterpret_cast<std::byte*>(at - op.offset));
+  return present;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> Node::join() {
@@ -103,7 +146,7 @@ base::Result<> Node::start() {
   if (!space) return space.error();
   space_ = std::move(space).value();
   if (options.value().stats) {
-    sites_ = std::make_unique<SiteCounters>(space_->bytes(), space_->unit());
+    sites_ = std::make_unique<SiteCounters>(space_->mapping().bytes(), space_->unit());
     locks_ = std::make_unique<LockCounters>();
     threads_.count_sites(sites_.get());
   }
@@ -143,10 +186,15 @@ base::Result<> Node::start() {
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(
-      protocol::sc::PagesConfig{.self = self(), .blocks = space_->blocks()}, memory, *hlrc_);
+      protocol::sc::PagesConfig{
+          .self = self(),
+          .blocks = space_->blocks(),
+          .protects = space_->detection() == protocol::WriteDetection::kFault},
+      memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
-  engine_ = std::make_unique<Engine>(*space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_,
-                                     *sc_, [this](const auto& news) { end_without(news); });
+  engine_ = std::make_unique<Engine>(
+      *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
+      [this](const bootstrap::News& news) { end_without(*bootstrap_, news); });
   attach(threads_, *engine_, *hlrc_, locks_.get());
   watch_memory();
   return {};
@@ -173,14 +221,6 @@ void Node::watch_memory() {
                        .bound = bound,
                        .shrink = shrink,
                        .report = [](const std::string& sentence) { base::log("{}", sentence); }});
-}
-
-// A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
-void Node::end_without(const bootstrap::News& news) {
-  bootstrap_->fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
-                               "--on-death survive",
-                               news.why, news.node.value),
-                   1);
 }
 
 // No thread could ever release the lock, and the next thread with this context would count as its
@@ -271,33 +311,16 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    auto result = engine_->run(context, block.value < space_->sc_first()
-                                            ? hlrc_->fault(context.strand, block, wanted)
-                                            : sc_->fault(context.strand, block, wanted));
+    auto result = protocol::FaultResult::kSynchronises;
+    if (!is_sequential(*space_, *hlrc_, block))
+      result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
+    if (result == protocol::FaultResult::kSynchronises)
+      result = engine_->run(context, sc_->fault(context.strand, block, wanted));
     if (result != protocol::FaultResult::kNoMemory) return result;
     if (i > 0) ::usleep(1000u << std::min(i, 8));
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
   out_of_memory(self(), block.value);
-}
-
-// What the other nodes keep, for a sentence: known of those whose memory this node reaches.
-std::string Node::others_text() {
-  constexpr std::uint32_t kNamed = 4;
-  std::string text;
-  std::uint32_t named = 0;
-  for (std::uint32_t n = 0; n < nodes(); ++n) {
-    if (n == self().value || named++ >= kNamed) continue;
-    std::uint64_t most = memory_[n].home_bytes;
-    std::string limit = most == ~0ull ? "all that its host has" : size_text(most);
-    bool is_near = space_->reaches(NodeId{n});
-    text += fmt::format(
-        "{}{} {}may keep {}", text.empty() ? ": " : ", ", name_of(NodeId{n}, *bootstrap_),
-        is_near ? fmt::format("keeps {} and ", size_text(space_->kept_bytes(NodeId{n})))
-                : std::string(),
-        limit);
-  }
-  return named > kNamed ? text + fmt::format(", and {} more", named - kNamed) : text;
 }
 
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
@@ -307,9 +330,10 @@ void Node::out_of_memory(NodeId node, std::uint64_t block) {
   // A full node asks others to become the home of such a block.
   bool moves = node == self() && nodes() > 1 &&
                engine_->allocation_of(block).policy.homes == protocol::Homes::kFirstTouch;
-  std::string why =
-      moves ? ", and no other node has room for more" + others_text() + "; use more nodes"
-            : ", and has no more; use more nodes, spread the homes";
+  std::string why = moves
+                        ? ", and no other node has room for more" +
+                              others_text(*this, *space_, memory_, *bootstrap_) + "; use more nodes"
+                        : ", and has no more; use more nodes, spread the homes";
   bootstrap_->fail(
       fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}{}, "
                   "or raise --memory",
@@ -365,12 +389,9 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
             fmt::format("an atomic operation on {} bytes at {}: a word has 1, 2, 4 or 8 "
                         "bytes and is aligned to its size",
                         op.size, fmt::ptr(address))};
-  if (blocks.first >= space_->sc_first()) {  // sequential consistency: one writer a page
+  if (is_sequential(*space_, *hlrc_, BlockId{blocks.first})) {
     begin_operation();
-    std::byte* block = space_->address_of(blocks.first);
-    Outcome present = touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
-    if (present.ok()) before = protocol::perform(op, block);
-    return present;
+    return atomic_in_place(*this, address, op, before);
   }
   constexpr int kTries = 16;
   begin_operation();
@@ -382,6 +403,8 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
     });
     before = done.before;
     if (done.result == protocol::FaultResult::kDone) return {};
+    if (done.result == protocol::FaultResult::kSynchronises)
+      return atomic_in_place(*this, address, op, before);
     if (done.result == protocol::FaultResult::kForeign)
       return {Status::kAddress,
               fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
@@ -391,6 +414,29 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
     });
   }
   out_of_memory(self(), blocks.first);
+}
+
+Outcome Node::promote(const void* address, std::uint64_t bytes) {
+  protocol::BlockRange blocks;
+  Outcome range = check_range(address, bytes, "synchronisation page", blocks);
+  if (!range.ok()) return range;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (is_sequential(*space_, *hlrc_, BlockId{b})) continue;
+    begin_operation();
+    ThreadContext& context = threads_.current();
+    auto result = on_own_stack([this, &context, b] {
+      Inside inside(context);
+      for (;;) {
+        auto done = engine_->run(context, hlrc_->promote(context.strand, BlockId{b}));
+        if (done != protocol::FaultResult::kNoMemory) return done;
+        make_present(context, BlockId{b}, protocol::Access::kWrite);
+      }
+    });
+    if (result == protocol::FaultResult::kForeign)
+      return {Status::kAddress, fmt::format("synchronisation page: {} lies in no allocation",
+                                            fmt::ptr(space_->address_of(b)))};
+  }
+  return {};
 }
 
 Outcome Node::evict(const void* address, std::uint64_t bytes) {
@@ -422,9 +468,9 @@ Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& ad
         Status::kNoMemory,
         fmt::format("no room for {} bytes in the shared space of {} GiB; set TERRANE_SPACE "
                     "to more, or free something",
-                    bytes, space_->bytes() >> 30)};
+                    bytes, space_->mapping().bytes() >> 30)};
   };
-  if (bytes > space_->bytes()) return too_much();
+  if (bytes > space_->mapping().bytes()) return too_much();
   if (!options.sparse)
     if (Outcome fits = fits_memory(bytes, options, memory_, *bootstrap_); !fits.ok()) return fits;
   ThreadContext& context = threads_.current();

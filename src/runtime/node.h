@@ -14,6 +14,7 @@
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
 #include "runtime/synchronisation.h"
+#include "runtime/synchronisation_map.h"
 
 namespace terrane::runtime {
 
@@ -53,12 +54,18 @@ class Node : public Synchronisation {
   NodeId self() const { return bootstrap_->self(); }
   // An atomic operation on an aligned word; `before`: its old value.
   Outcome atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before);
+  // Makes the pages of the range synchronisation pages (Hlrc::promote), unless they are.
+  Outcome promote(const void* address, std::uint64_t bytes);
+  // Which addresses lie in one; they do until their allocation is freed.
+  SynchronisationMap synchronisation_pages() const {
+    return {&hlrc_->entry(0), space_->mapping(), space_->unit()};
+  }
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
   // The clusters, as the program and the protocol see them.
   const protocol::Clusters& clusters() const { return core_->clusters(); }
   // The address at which the program sees shared memory.
-  const void* shared_base() const { return space_->base(); }
-  std::uint64_t shared_bytes() const { return space_->bytes(); }
+  const void* shared_base() const { return space_->mapping().app(); }
+  std::uint64_t shared_bytes() const { return space_->mapping().bytes(); }
   // How much shared memory this node keeps, in bytes; ~0: no limit.
   std::uint64_t memory_bytes() const { return memory_[self().value].limit_bytes; }
 
@@ -109,14 +116,12 @@ class Node : public Synchronisation {
   base::Result<> start();
   base::Result<> wire_up(const Options& options);
   void watch_memory();
-  void end_without(const bootstrap::News& news);
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
   protocol::FaultResult make_present(ThreadContext& context, BlockId block,
                                      protocol::Access wanted);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
-  std::string others_text();
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);
   void thread_ended(ThreadContext& context);

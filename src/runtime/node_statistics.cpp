@@ -76,7 +76,7 @@ void add_kept(PageSpace& space, const protocol::Hlrc& hlrc, const protocol::Core
   for (auto run = KeptPages::next(space, 0); run.count > 0;
        run = KeptPages::next(space, run.end())) {
     for (std::uint64_t b = run.first; b < run.end(); ++b) {
-      if (hlrc.is_cached(b)) line.copies += space.unit();
+      if (hlrc.state().cached.contains(b)) line.copies += space.unit();
       if (hlrc.entry(b).state() != protocol::BlockState::kHome) continue;
       if (region == nullptr || b < region->blocks.first || b >= region->blocks.end())
         region = core.region_of(b);

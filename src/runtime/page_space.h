@@ -111,7 +111,7 @@ class PageSpace {
   // Regions with sequential consistency begin at this block.
   std::uint64_t sc_first() const { return sc_first_; }
   std::uint64_t unit() const { return unit_; }
-  std::byte* base() const { return mapping_.app(); }
+  const platform::DualMapping& mapping() const { return mapping_; }
   // The address at which the program sees a block.
   std::byte* address_of(std::uint64_t block) const { return mapping_.app_at(block * unit_); }
   // The offset in shared memory of [address, address + bytes); nullopt if that range is not one
@@ -119,7 +119,6 @@ class PageSpace {
   std::optional<std::uint64_t> offset_of(const void* address, std::uint64_t bytes) const {
     return mapping_.offset_of(address, bytes);
   }
-  std::uint64_t bytes() const { return mapping_.bytes(); }
   bool is_over_limit() const {
     return peers_[self_.value].control.kept->load(std::memory_order_relaxed) >= limit_blocks_;
   }

@@ -26,7 +26,7 @@ struct Progress {
 struct Chore {
   std::uint32_t node = 0;
   std::variant<protocol::Drop, protocol::Expire, protocol::Offer, protocol::Adopt,
-               protocol::ReleaseKept, protocol::TurnExtended>
+               protocol::ReleaseKept, protocol::TurnExtended, protocol::Recall>
       what;
   std::vector<std::byte> ranges;  // of an Expire: its data
 };
@@ -52,7 +52,8 @@ struct Actor {
     kHostCall,
     kChore,
     kAtomic,
-    kYield
+    kYield,
+    kPromote
   };
 
   explicit Actor(ActorId me) : id(me), strand(protocol::WaiterId{me}) {}

@@ -11,7 +11,8 @@ void History::spawn(Chore chore) {
 bool History::start(Chore& chore) {
   bool offers = std::holds_alternative<protocol::Offer>(chore.what);
   bool releases = std::holds_alternative<protocol::ReleaseKept>(chore.what) ||
-                  std::holds_alternative<protocol::TurnExtended>(chore.what);
+                  std::holds_alternative<protocol::TurnExtended>(chore.what) ||
+                  std::holds_alternative<protocol::Recall>(chore.what);
   auto may = [=](protocol::Nesting nesting) {
     return (offers && nesting.may_serve()) || (releases && nesting.may_release());
   };
@@ -31,9 +32,11 @@ bool History::start(Chore& chore) {
     actor->start(hlrc.release_kept(actor->strand, *kept));
   } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&actor->chore.what)) {
     actor->start(hlrc.end_turn(actor->strand, turn->lock));
+  } else if (const auto* recall = std::get_if<protocol::Recall>(&actor->chore.what)) {
+    actor->start(nodes_[actor->node].sc().yield_synchronised(actor->strand, *recall));
   } else {
-    NodeId origin = std::get<protocol::Expire>(actor->chore.what).origin;
-    actor->start(hlrc.expire(actor->strand, origin, actor->chore.ranges));
+    const auto& expire = std::get<protocol::Expire>(actor->chore.what);
+    actor->start(hlrc.expire(actor->strand, expire.origin, actor->chore.ranges, expire.home));
   }
   return true;
 }

@@ -82,6 +82,7 @@ class Generator {
   void meet_by_arrival(std::uint32_t count, std::uint32_t phase);
   void try_and_expire();
   void lull(std::uint32_t phase);
+  struct Signals;
   std::uint32_t team_regions(base::Prng& rng, std::uint32_t phase);
   void team_region(std::uint32_t id, std::uint32_t phase);
   void evict_all(std::uint32_t thread, std::uint32_t phase);

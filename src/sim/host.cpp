@@ -28,7 +28,10 @@ void History::step_core(std::uint32_t node, const protocol::Event& event) {
       spawn({node, *kept, {}});
     } else if (const auto* turn = std::get_if<protocol::TurnExtended>(&effect)) {
       spawn({node, *turn, {}});
-    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect)) {
+    } else if (const auto* recall = std::get_if<protocol::Recall>(&effect);
+               recall != nullptr && recall->releases) {
+      spawn({node, *recall, {}});
+    } else if (recall != nullptr) {
       recalls_.push_back({node, *recall, false});
     } else if (const auto* place = std::get_if<protocol::Place>(&effect)) {
       this->place(node, *place);

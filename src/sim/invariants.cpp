@@ -13,6 +13,7 @@ struct History::Invariants {
   void check_block(std::uint64_t block) const;
   void check_node_block(std::uint32_t node, std::uint64_t block) const;
   void check_sc_block(std::uint64_t block) const;
+  void check_sc_node(std::uint32_t node, std::uint64_t block) const;
 };
 
 void History::check_across() const { Invariants{*this}.check(); }
@@ -65,7 +66,11 @@ void History::Invariants::check_block(std::uint64_t block) const {
   for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n) {
     const protocol::BlockEntry& entry = history.nodes_[n].hlrc().entry(block);
     if (entry.busy()) continue;
-    check_node_block(n, block);
+    if (entry.synchronises()) {
+      check_sc_node(n, block);
+    } else {
+      check_node_block(n, block);
+    }
     std::uint32_t known = entry.home().value;
     if (known == kNoNode.value || (moving && history.program_->setup.migrate)) continue;
     for (std::uint32_t hops = 0; history.nodes_[known].words[block] & protocol::kMoved; ++hops) {
@@ -88,10 +93,10 @@ void History::Invariants::check_node_block(std::uint32_t n, std::uint64_t block)
   const Node::View& view = node.views[block];
   BlockState state = entry.state();
   bool copy = state == BlockState::kClean || state == BlockState::kWritten;
-  if (copy && !hlrc.is_cached(block))
+  if (copy && !hlrc.state().cached.contains(block))
     violated(Fault::kInvariant, "node {} holds a copy of {} and does not know", n,
              history.name_of_blocks({block, 1}));
-  if (!copy && hlrc.is_cached(block))
+  if (!copy && hlrc.state().cached.contains(block))
     violated(Fault::kInvariant, "node {} takes {} for a copy, and has none", n,
              history.name_of_blocks({block, 1}));
   if (view.present && state == BlockState::kInvalid)
@@ -103,14 +108,14 @@ void History::Invariants::check_node_block(std::uint32_t n, std::uint64_t block)
   if (state == BlockState::kHome && entry.home() != NodeId{n})
     violated(Fault::kInvariant, "node {} takes itself for the home of {}", n,
              history.name_of_blocks({block, 1}));
-  if (node.words[block] & protocol::kTracked && !hlrc.is_tracked(block))
+  if (node.words[block] & protocol::kTracked && !hlrc.state().tracked.contains(block))
     violated(Fault::kInvariant, "readers believe that node {} tracks {}", n,
              history.name_of_blocks({block, 1}));
-  bool noticed = history.program_->setup.scan || hlrc.is_written(block);
-  if (hlrc.is_tracked(block) && view.present && !view.guarded && !noticed)
+  bool noticed = history.program_->setup.scan || hlrc.state().written.contains(block);
+  if (hlrc.state().tracked.contains(block) && view.present && !view.guarded && !noticed)
     violated(Fault::kInvariant, "node {} writes tracked {} unnoticed", n,
              history.name_of_blocks({block, 1}));
-  if (state == BlockState::kWritten && !hlrc.is_written(block))
+  if (state == BlockState::kWritten && !hlrc.state().written.contains(block))
     violated(Fault::kInvariant, "node {} has written {} and would not flush it", n,
              history.name_of_blocks({block, 1}));
 }
@@ -127,25 +132,27 @@ void History::check_alone(std::uint32_t self, std::uint64_t block, bool writes) 
 }
 
 void History::Invariants::check_sc_block(std::uint64_t block) const {
-  for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n) {
-    const Node& node = history.nodes_[n];
-    const protocol::BlockEntry& entry = node.hlrc().entry(block);
-    const Node::View& view = node.views[block];
-    if (view.present) history.check_alone(n, block, !view.guarded);
-    if (entry.busy()) continue;
-    if (view.present && entry.state() == BlockState::kInvalid)
-      violated(Fault::kInvariant, "node {} sees {}, which is invalid", n,
-               history.name_of_blocks({block, 1}));
-    if (view.present && !view.guarded && entry.state() != BlockState::kWritten)
-      violated(Fault::kInvariant, "node {} writes {}, which is to be read", n,
-               history.name_of_blocks({block, 1}));
-    if (entry.state() == BlockState::kInvalid) continue;
-    auto access =
-        entry.state() == BlockState::kWritten ? protocol::Access::kWrite : protocol::Access::kRead;
-    if (!history.nodes_[entry.home().value].core().sc().may_hold(NodeId{n}, block, access))
-      violated(Fault::kInvariant, "node {} has {}, and its home does not know", n,
-               history.name_of_blocks({block, 1}));
-  }
+  for (std::uint32_t n = 0; n < history.program_->setup.nodes; ++n) check_sc_node(n, block);
+}
+
+void History::Invariants::check_sc_node(std::uint32_t n, std::uint64_t block) const {
+  const Node& node = history.nodes_[n];
+  const protocol::BlockEntry& entry = node.hlrc().entry(block);
+  const Node::View& view = node.views[block];
+  if (view.present) history.check_alone(n, block, !view.guarded);
+  if (entry.busy()) return;
+  if (view.present && entry.state() == BlockState::kInvalid)
+    violated(Fault::kInvariant, "node {} sees {}, which is invalid", n,
+             history.name_of_blocks({block, 1}));
+  if (view.present && !view.guarded && entry.state() != BlockState::kWritten)
+    violated(Fault::kInvariant, "node {} writes {}, which is to be read", n,
+             history.name_of_blocks({block, 1}));
+  if (entry.state() == BlockState::kInvalid) return;
+  auto access =
+      entry.state() == BlockState::kWritten ? protocol::Access::kWrite : protocol::Access::kRead;
+  if (!history.nodes_[entry.home().value].core().sc().may_hold(NodeId{n}, block, access))
+    violated(Fault::kInvariant, "node {} has {}, and its home does not know", n,
+             history.name_of_blocks({block, 1}));
 }
 
 }  // namespace terrane::sim

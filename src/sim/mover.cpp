@@ -221,7 +221,7 @@ class Mover::Steps {
   bool perform(Actor& a, protocol::Protect& step) {
     return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
       Node::View& view = node.views[block];
-      if (scan_ && node.hlrc().is_tracked(block) && view.present && !view.guarded)
+      if (scan_ && node.hlrc().state().tracked.contains(block) && view.present && !view.guarded)
         violated(Fault::kInvariant,
                  "node {} protects tracked block {}, which hides that it is written", a.node,
                  block);

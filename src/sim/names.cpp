@@ -236,7 +236,19 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "GatherInMemory",
                                        "GatherNotInMemory",
                                        "GatherByMessages",
-                                       "GatherHearsHead"};
+                                       "GatherHearsHead",
+                                       "PageBegins",
+                                       "InstallOwn",
+                                       "InstallKnowsAll",
+                                       "InstallAcquires",
+                                       "YieldReleases",
+                                       "Promotes",
+                                       "PromoteFindsMoved",
+                                       "PromoteFindsBusy",
+                                       "PromoteEndsOffer",
+                                       "PromoteDropsCopy",
+                                       "PromoteDropsZeros",
+                                       "FaultFindsSynchronises"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -402,25 +414,37 @@ constexpr std::string_view kMutants[] = {"None",
                                          "GatherApart",
                                          "ForkKeepsPayload",
                                          "ArrivesTwice",
-                                         "ReleaseInService"};
+                                         "ReleaseInService",
+                                         "GrantBeforeReady",
+                                         "ForgetWriter",
+                                         "InstallWithoutAcquire",
+                                         "YieldWithoutRelease",
+                                         "ReleaseBeforeZap",
+                                         "PromoteWithoutRelease",
+                                         "PromoteWithoutAcquire",
+                                         "PromoteOffered",
+                                         "PrefetchSynchronises",
+                                         "TrackSynchronises"};
 constexpr std::string_view kFaults[] = {
     "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
     "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",
     "BadStep",  "WrongMessage", "FalseLoss",     "TooMuchHeld"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",   "lock try",      "lock hand-off",  "lock end turn",  "lock release",
-    "lock held",      "count change",  "count await",    "count sleep",    "count expire",
-    "count give up",  "barrier enter", "barrier gather", "barrier told",   "barrier arrive",
-    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
-    "region find",    "region extent", "region free",    "region dropped", "sc ask",
-    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "expire copies",
-    "expired",        "ask offer",     "offer made",     "ask adoption",   "await adoptions",
-    "adoption made",  "received"};
+    "lock acquire",   "lock try",      "lock hand-off",   "lock end turn",  "lock release",
+    "lock held",      "count change",  "count await",     "count sleep",    "count expire",
+    "count give up",  "barrier enter", "barrier gather",  "barrier told",   "barrier arrive",
+    "barrier result", "barrier leave", "close interval",  "learn",          "region allocate",
+    "region find",    "region extent", "region free",     "region dropped", "sc ask",
+    "sc await",       "sc installed",  "sc yielded",      "sc give back",   "sc serve",
+    "sc ready",       "ask notices",   "expire copies",   "expired",        "ask offer",
+    "offer made",     "ask adoption",  "await adoptions", "adoption made",  "received"};
 constexpr std::string_view kOps[] = {
-    "load",       "store",  "lock",     "unlock",       "barrier", "side barrier", "gather",
-    "add",        "set",    "await",    "post",         "take",    "ready",        "condition",
-    "signal",     "evict",  "allocate", "doomed store", "free",    "free again",   "nowhere",
-    "final load", "atomic", "prepare",  "arrive",       "limit"};
+    "load",       "store",      "lock",    "unlock",     "barrier",    "side barrier",
+    "gather",     "add",        "set",     "await",      "post",       "take",
+    "ready",      "condition",  "signal",  "evict",      "allocate",   "doomed store",
+    "free",       "free again", "nowhere", "final load", "atomic",     "prepare",
+    "arrive",     "limit",      "promote", "flag store", "flag await", "flag swap",
+    "flag yields"};
 constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
                                          "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {
@@ -432,15 +456,16 @@ constexpr std::string_view kMessages[] = {
     "sc grant",     "expire",          "expired",        "atomic request", "atomic reply",
     "lock insert",  "lock inserted",   "offer request",  "offer reply",    "sc returned",
     "lock try",     "lock try on",     "lock tried",     "lock busy",      "lock manager request",
-    "lock manager", "adopt request",   "adopt reply"};
+    "lock manager", "adopt request",   "adopt reply",    "sc ready",       "notice request",
+    "notice reply"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
-static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kLimit) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAdoptReply) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFlagYields) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kNoticeReply) + 1);
 
 template <std::size_t size>
 bool has(const std::string_view (&names)[size], std::string_view name) {
@@ -514,6 +539,12 @@ std::string describe(const Program& program, const Op& op) {
       return fmt::format("{} {}", name, region());
     case OpKind::kNowhere:
       return std::string(name);
+    case OpKind::kPromote:
+    case OpKind::kFlagStore:
+    case OpKind::kFlagAwait:
+    case OpKind::kFlagSwap:
+    case OpKind::kFlagYields:
+      return fmt::format("{} {} {:#x}", name, place(op.size), op.value);
     default:
       return fmt::format("{} {}", name, op.at);
   }

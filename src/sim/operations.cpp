@@ -107,6 +107,13 @@ void Operations::begin(Actor& actor) {
     case OpKind::kNowhere:
       start_fault(actor, nowhere(), Access::kRead);
       return;
+    case OpKind::kPromote:
+    case OpKind::kFlagStore:
+    case OpKind::kFlagAwait:
+    case OpKind::kFlagSwap:
+    case OpKind::kFlagYields:
+      begin_flag(actor, op);
+      return;
     case OpKind::kFree:
       if (doomed_left_ > 0) {  // as if the program ordered the free after these stores
         freer_ = actor.id;
@@ -285,10 +292,10 @@ void Operations::access(Actor& actor, const Op& op) {
   Node& node = history_.nodes_[actor.node];
   Node::View& view = node.views[block];
   bool doomed = op.kind == OpKind::kDoomedStore;
-  bool store = op.kind == OpKind::kStore || doomed;
+  bool store = op.kind == OpKind::kStore || op.kind == OpKind::kFlagStore || doomed;
   if (history_.program_->setup.entries_vanish && history_.rng_.chance(5)) view.present = false;
-  bool sc = history_.program_->regions[op.region].sc();
-  bool scan = history_.program_->setup.scan && !sc;
+  bool sc = is_sequential(actor, op);
+  bool scan = history_.program_->setup.scan && !history_.program_->regions[op.region].sc();
   if (!view.present || (store && view.guarded && !scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
     return;
@@ -359,7 +366,7 @@ void Operations::begin_atomic(Actor& actor, const Op& op) {
             .operand = word.value};
   if (atomic.kind == protocol::AtomicKind::kCompareSwap)
     atomic.expected = op.value & 1 ? history_.checker_.expected(word) : word.value;
-  if (history_.program_->regions[op.region].sc()) {
+  if (is_sequential(actor, op)) {
     atomic_in_place(actor, op);
     return;
   }
@@ -403,7 +410,7 @@ void Operations::start_fault(Actor& actor, std::uint64_t block, Access wanted) {
     history_.trace_of(actor, {.kind = wanted == Access::kWrite ? "write fault" : "read fault",
                               .block = history_.name_of_blocks({block, 1})});
   Node& node = history_.nodes_[actor.node];
-  if (node.core().sc().serves(block)) {
+  if (block >= history_.program_->setup.space_blocks || node.hlrc().entry(block).synchronises()) {
     actor.start(node.sc().fault(actor.strand, BlockId{block}, wanted));
   } else {
     actor.start(node.hlrc().fault(actor.strand, BlockId{block}, wanted));
@@ -484,6 +491,16 @@ void Operations::finish(Actor& actor) {
       if (result == FaultResult::kForeign)
         violated(Fault::kBadAnswer, "{} finds no region", describe(*history_.program_, of(actor)));
       if (result == FaultResult::kDone) ++actor.next;
+      if (result == FaultResult::kNoMemory) free_memory(actor);
+      return;
+    }
+    case Actor::Doing::kPromote: {
+      auto result = std::get<protocol::Task<FaultResult>>(actor.operation).value();
+      actor.clear_operation();
+      actor.doing = Actor::Doing::kProgram;
+      if (result == FaultResult::kForeign)
+        violated(Fault::kBadAnswer, "{} finds no region", describe(*history_.program_, of(actor)));
+      if (result == FaultResult::kDone && of(actor).kind == OpKind::kPromote) ++actor.next;
       if (result == FaultResult::kNoMemory) free_memory(actor);
       return;
     }

@@ -40,6 +40,12 @@ class Operations {
   void access(Actor& actor, const Op& op);
   [[noreturn]] void wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
                                 std::uint64_t expected) const;
+  // flag_operations.cpp
+  void begin_flag(Actor& actor, const Op& op);
+  std::byte* flag_at(Actor& actor, const Op& op, protocol::Access wanted);
+  bool yields(Actor& actor, const Op& op);
+  bool is_sequential(const Actor& actor, const Op& op) const;
+
   void begin_atomic(Actor& actor, const Op& op);
   void atomic_in_place(Actor& actor, const Op& op);
   void start_fault(Actor& actor, std::uint64_t block, protocol::Access wanted);

@@ -101,6 +101,13 @@ enum class OpKind : std::uint8_t {
   kPrepare,      // at: count of a rendezvous; value: how many threads enter it
   kArrive,       // at: count of a rendezvous, where the thread waits for the others
   kLimit,        // at: the most blocks and twins that the node keeps from now on; frees the others
+  // Words of 8 bytes that threads synchronise by, as on one machine:
+  kPromote,     // the block becomes a synchronisation page
+  kFlagStore,   // value
+  kFlagAwait,   // loads until the word is at least `value`
+  kFlagSwap,    // exchanges the word for `value` until it was 0: takes a spin lock
+  kFlagYields,  // loads this word and another of its region until this one is 0, or the other one
+                // is not `value` >> 32; value: in its lower half, the other word's place (Peterson)
 };
 
 // One operation of a thread. An address is a byte of a region, because the place of a region is

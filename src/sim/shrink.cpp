@@ -16,7 +16,7 @@ constexpr std::uint64_t kSchedules = 40;  // for each candidate
 bool is_barrier(const Op& op) { return op.kind == OpKind::kBarrier; }
 bool is_count(const Op& op) {
   return (op.kind >= OpKind::kAdd && op.kind <= OpKind::kSignal) || op.kind == OpKind::kPrepare ||
-         op.kind == OpKind::kArrive;
+         op.kind == OpKind::kArrive || op.kind >= OpKind::kPromote;
 }
 bool is_meeting(const Op& op) {
   bool at_side = op.kind == OpKind::kSideBarrier || op.kind == OpKind::kGather;

@@ -58,6 +58,9 @@ enum class Kind : std::uint8_t {
   kLockManager,
   kAdoptRequest,
   kAdoptReply,
+  kScReady,
+  kNoticeRequest,
+  kNoticeReply,
 };
 
 // Asks for a lock. kLockRequest: to the lock's manager. kLockForward: from the manager to the last
@@ -243,11 +246,14 @@ struct RegionDrop {
 
 // An eager release by thread `waiter` of node `origin`: all copies of these blocks are stale. Tail:
 // BlockRanges. A node of the tree whose root is `origin` sends it to its children.
+// home: not 0: the block, the only one, becomes a synchronisation page with this home (its number +
+// 1); each node makes a release after it has dropped its copy.
 struct Expire {
   Kind kind = Kind::kExpire;
   std::uint8_t pad[3] = {};
   std::uint32_t origin = 0;
   std::uint32_t waiter = 0;
+  std::uint32_t home = 0;
 };
 
 // The answer, to the parent: the sender and its subtree have dropped their copies.
@@ -259,8 +265,9 @@ struct Expired {
 };
 
 // Why a node asks for homes: it is about to write the blocks; it has only read blocks in order; or
-// their home has asked it to adopt them.
-enum class OfferWish : std::uint8_t { kWrites, kReads, kAdopts };
+// their home has asked it to adopt them. kStays: the home is to stay where it is for good, because
+// the block becomes a synchronisation page; the answer is whether it is there.
+enum class OfferWish : std::uint8_t { kWrites, kReads, kAdopts, kStays };
 
 // Asks a home to offer these blocks to the sender. The answer, OfferReply, says how many of them
 // the home has offered.
@@ -432,19 +439,39 @@ struct OwnerReply {
 // (kScGrant). `access`: 1 to read, 2 to write; in recalls and yields the access that stays, 0 or 1.
 // `wrote`: the page was writable until now, and its bytes are at the home. `carries`: the tail is
 // the page's bytes, because the home's memory cannot be reached.
+//
+// Of a synchronisation page: the receiver of a grant acquires what node `writer` - 1 had released
+// when it last gave up the page. In a grant, in the yield of a page that was written, and in
+// kScReady, by which a new page's first holder tells the home that all nodes have dropped their
+// copies, the tail begins with that node's vector timestamp. `writer` is 0 elsewhere.
 struct ScMessage {
   Kind kind = Kind::kScRequest;
   std::uint8_t access = 0;
   std::uint8_t wrote = 0;
   std::uint8_t carries = 0;
-  std::uint32_t pad = 0;
+  std::uint32_t writer = 0;
   std::uint64_t block = 0;
 };
 
+// Asks a node for the intervals that it knows and the sender does not. Tail: the sender's vector
+// timestamp. `waiter`: the sender's thread. The answer's tail is a notice set.
+struct NoticeRequest {
+  Kind kind = Kind::kNoticeRequest;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+};
+struct NoticeReply {
+  Kind kind = Kind::kNoticeReply;
+  std::uint8_t pad[3] = {};
+  std::uint32_t waiter = 0;
+};
+
+static_assert(sizeof(NoticeRequest) == 8);
+static_assert(sizeof(NoticeReply) == 8);
 static_assert(sizeof(ScMessage) == 16);
 static_assert(sizeof(AtomicRequest) == 40);
 static_assert(sizeof(AtomicReply) == 32);
-static_assert(sizeof(Expire) == 12);
+static_assert(sizeof(Expire) == 16);
 static_assert(sizeof(Expired) == 12);
 static_assert(sizeof(OfferRequest) == 24);
 static_assert(sizeof(OfferReply) == 16);

@@ -21,90 +21,13 @@
 namespace terrane::frontend::threads {
 namespace {
 
-using pages::ObjectKind;
-
-// What the calling thread holds between enter and leave. Initial-exec: it is read in code that the
-// program has not called.
-struct Held {
-  LockId sections[2];
-  std::uint32_t count;
-  std::uint32_t depth;  // a handler of a fault may have its own
-};
-thread_local constinit Held held __attribute__((tls_model("initial-exec"))) = {};
-
-// Words of any size in the same 8 bytes have one section, as those of the calls have.
-constexpr std::uintptr_t kSectionBytes = 8;
-
-// A thread that does one operation on one word again and again, and changes nothing, waits: for
-// another thread to store there, which may be a plain store (the end of a spin lock is one). No
-// section says so.
-struct Spin {
-  std::uintptr_t address;
-  std::uint64_t value;  // of the word's eight bytes
-  std::uint32_t times;
-};
-thread_local constinit Spin spin __attribute__((tls_model("initial-exec"))) = {};
-constexpr std::uint32_t kTriesUntilLook = 16;
-
-bool has_spun(std::uintptr_t address) {
-  return spin.address == address && spin.times >= kTriesUntilLook &&
-         this_thread().record != nullptr;
-}
-
-// All that threads of other nodes have stored is seen here from now on.
-void see_all_stores() {
-  run_on_others([](void*) -> void* { return nullptr; }, nullptr);
-  next<"sched_yield">(::sched_yield)();
-}
-
-// What is stored in the word's eight bytes, which are in the section.
-std::uint64_t value_at(std::uintptr_t granule) {
-  return *reinterpret_cast<const volatile std::uint64_t*>(granule);
-}
-
-// In the section. A plain store may be seen before what its thread has stored earlier, and a lock
-// that is free may have been freed by one. What has made the word what it is is seen after a look
-// that does not change it.
-void note_try(std::uintptr_t address, bool looks) {
-  std::uintptr_t granule = address & ~(kSectionBytes - 1);
-  std::uint64_t value = value_at(granule);
-  bool is_same = spin.address == address && spin.value == value;
-  for (bool changed = looks; changed;) {
-    std::uint64_t before = value;
-    see_all_stores();
-    value = value_at(granule);
-    changed = value != before;
-  }
-  spin = {address, value, is_same && !looks ? spin.times + 1 : 0};
-}
-
+// The instruction that follows finds the word in a synchronisation page. A program's handler that
+// has interrupted an operation of ours may not begin another one.
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   int saved = errno;
-  bool is_ours = runtime::is_in_operation() || platform::is_in_fault_handler();
-  if (held.depth++ == 0 && !is_ours) {
-    bool looks = this_thread().record != nullptr &&
-                 (has_spun(address) || (bytes & patch::kMayTakeLock) != 0);
-    bytes %= patch::kMayTakeLock;
-    std::uintptr_t first = address & ~(kSectionBytes - 1);
-    std::uintptr_t last = (address + bytes - 1) & ~(kSectionBytes - 1);
-    held.count = 0;
-    for (std::uintptr_t at = first; at <= last; at += kSectionBytes) {
-      LockId section = protocol::object_id(ObjectKind::kAtomic, at);
-      pages::node()->lock_until(section, pages::kForEver);
-      held.sections[held.count++] = section;
-    }
-    ++runtime::own_stack().holds;
-    note_try(address, looks);
-  }
-  errno = saved;
-}
-
-void leave() {
-  int saved = errno;
-  if (--held.depth == 0 && held.count != 0) {
-    while (held.count != 0) pages::node()->unlock_held(held.sections[--held.count]);
-    --runtime::own_stack().holds;
-    runtime::take_signals_after_operation();
+  if (!runtime::is_in_operation() && !platform::is_in_fault_handler()) {
+    auto outcome = pages::node()->promote(reinterpret_cast<const void*>(address), bytes);
+    if (!outcome.ok()) pages::node()->fail(outcome.message);
   }
   errno = saved;
 }
@@ -152,17 +75,24 @@ bool is_known(const Libraries* known, const platform::Module& module) {
          });
 }
 
-}  // namespace
-
-void serve_locked_code(const Libraries& found, const Libraries* known) {
-  // Not of the environment later on, which is the program's.
+// Not of the environment later on, which is the program's.
+const std::string& way_of_atomics() {
   static const std::string way = [] {
     const char* asked = std::getenv("TERRANE_ATOMICS");
     return std::string(asked == nullptr ? "" : asked);
   }();
+  return way;
+}
+
+}  // namespace
+
+bool serves_atomics() { return !way_of_atomics().empty(); }
+
+void serve_locked_code(const Libraries& found, const Libraries* known) {
+  const std::string& way = way_of_atomics();
   if (way.empty()) return;
   if (known == nullptr) {
-    patch::set_service({is_shared_word, enter, leave});
+    patch::set_service({is_served_word, enter});
     if (auto served = platform::serve_traps(patch::trampoline_of); !served)
       refuse(served.error().message);
   }

@@ -1,10 +1,13 @@
 #pragma once
 
-#include "frontend/threads/libraries.h"
+#include <cstdint>
 
-// Locked instructions of the program and its libraries are served where they are: on a word in
-// shared memory each is a critical section of the job, as an atomic operation that the compiler
-// left to a call is (pages/objects/atomics.cpp).
+#include "frontend/threads/libraries.h"
+#include "runtime/synchronisation_map.h"
+
+// Locked instructions of the program and its libraries are served where they are: the page of the
+// word in shared memory becomes a synchronisation page (runtime/node.h), and the instruction is
+// executed as it is. So loads and stores of that page by ordinary instructions are in order, too.
 namespace terrane::frontend::threads {
 
 // Replaces them in all that is loaded, but for what `known` has, the C library and Terrane's own
@@ -12,7 +15,12 @@ namespace terrane::frontend::threads {
 // be. No thread of the program may run meanwhile, nor, of `found`, one of ours. Every node.
 void serve_locked_code(const Libraries& found, const Libraries* known);
 
-// Whether a word is shared. Uses general registers alone.
-bool is_shared_word(std::uintptr_t address);
+// Whether serve_locked_code() replaces anything here.
+bool serves_atomics();
+
+// Whether a word is shared, and its page no synchronisation page yet. Uses general registers alone.
+bool is_served_word(std::uintptr_t address);
+// Before the first call of that: the pages of this node, which stay.
+void serve_words_beside(const runtime::SynchronisationMap& served);
 
 }  // namespace terrane::frontend::threads

@@ -11,8 +11,10 @@
 #include <string>
 
 #include "base/log.h"
+#include "frontend/threads/locked_code.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/symbols.h"
+#include "patch/operands.h"
 #include "platform/loop_probe.h"
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
@@ -21,8 +23,10 @@
 namespace terrane::frontend::threads {
 namespace {
 
-constexpr std::uint64_t kLooksInPatience = 4;
-constexpr std::uint64_t kShortestLookNs = 50'000'000, kLongestLookNs = 1'000'000'000;
+constexpr std::uint64_t kLookNs = 50'000'000;
+// Between two probes of a thread, which cost it some milliseconds: at first, and at most.
+constexpr std::uint64_t kFirstPauseNs = 100'000'000, kLongestPauseNs = 4'000'000'000;
+constexpr std::uintptr_t kRedZone = 128, kFrames = 4096;  // of the thread's own functions
 constexpr std::uint64_t kLeastTicks = 2;  // of processor time, of a thread that does not only wait
 
 // By record: the thread of this node; 0: none.
@@ -37,7 +41,7 @@ struct Use {
 struct Watched {
   pid_t thread = 0;
   Use since;  // when it waited last
-  std::uint64_t since_ns = 0, probed_ns = 0;
+  std::uint64_t since_ns = 0, probe_due_ns = 0, pause_ns = kFirstPauseNs;
   bool is_named = false;
 };
 Watched watched[kMostThreads];
@@ -62,32 +66,49 @@ bool is_own_code(std::uintptr_t at) {
   return Program::get()->is_own(reinterpret_cast<const void*>(at));
 }
 
+// The pages that the loop reads become synchronisation pages: then it sees what it waits for, after
+// what was stored before. False: they are that already, or private.
+bool serve_loop(const platform::LoopReport& loop) {
+  bool served = false;
+  if (!serves_atomics()) return false;
+  for (const platform::LoopStep& step : loop.steps)
+    for (const patch::Operand& read : patch::operands_read(step.at, step.registers)) {
+      std::uintptr_t from_stack =
+          read.address - static_cast<std::uintptr_t>(step.registers[REG_RSP]);
+      bool is_local = from_stack + kRedZone < kFrames;  // no other thread stores there
+      if (is_local || !is_served_word(read.address)) continue;
+      auto* word = reinterpret_cast<const void*>(read.address);
+      served = Program::get()->node().promote(word, read.bytes).ok() || served;
+    }
+  return served;
+}
+
 void look_at(std::uint32_t number, std::uint64_t now_ns) {
   pid_t thread = threads[number].load();
   if (thread == 0) return;
   Watched& one = watched[number];
   Use use = use_of(thread);
   if (one.thread != thread || use.waits != one.since.waits) {
-    one = {thread, use, now_ns, 0, false};
+    one = {thread, use, now_ns, now_ns + kFirstPauseNs};
     return;
   }
-  bool is_due = now_ns - one.since_ns >= patience_ns() && now_ns - one.probed_ns >= patience_ns();
-  if (one.is_named || !is_due || use.ticks - one.since.ticks < kLeastTicks) return;
-  one.probed_ns = now_ns;
+  bool is_due = now_ns >= one.probe_due_ns && use.ticks - one.since.ticks >= kLeastTicks;
+  if (one.is_named || !is_due) return;
+  one.pause_ns = std::min(2 * one.pause_ns, kLongestPauseNs);
+  if (patience_ns() != 0) one.pause_ns = std::min(one.pause_ns, patience_ns());
+  one.probe_due_ns = now_ns + one.pause_ns;
   platform::LoopReport found = platform::probe_loop(thread, is_own_code);
-  if (!found.polls || threads[number].load() != thread) return;
+  if (!found.polls || threads[number].load() != thread || serve_loop(found)) return;
+  if (patience_ns() == 0 || now_ns - one.since_ns < patience_ns()) return;
   one.is_named = true;
   report_polling(Program::get()->control().records[number], "polled memory", now_ns - one.since_ns,
                  found.at);
 }
 
 [[noreturn]] void watch() {
-  std::uint64_t look_ns =
-      std::clamp(patience_ns() / kLooksInPatience, kShortestLookNs, kLongestLookNs);
-  timespec pause{static_cast<time_t>(look_ns / 1'000'000'000),
-                 static_cast<long>(look_ns % 1'000'000'000)};
+  constexpr timespec kPause{0, static_cast<long>(kLookNs)};
   for (;;) {
-    ::nanosleep(&pause, nullptr);
+    ::nanosleep(&kPause, nullptr);
     for (std::uint32_t number = 0; number < kMostThreads; ++number)
       look_at(number, platform::now_ns());
   }
@@ -117,7 +138,8 @@ void report_polling(const Record& record, const char* does, std::uint64_t for_ns
 }
 
 void watch_loops() {
-  if (patience_ns() != 0) platform::start_without_signals(watch).detach();
+  bool serves = serves_atomics() && Program::get()->node().nodes() > 1;
+  if (serves || patience_ns() != 0) platform::start_without_signals(watch).detach();
 }
 
 void begin_watched(const Record& record) {

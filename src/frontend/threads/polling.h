@@ -4,8 +4,9 @@
 
 #include "frontend/threads/control.h"
 
-// Loops that poll plain memory, which another node writes, never end. With --patience they are
-// named.
+// Loops that poll plain memory, which another node writes, would never end. Where atomics are
+// served, the pages that they read become synchronisation pages, about a tenth of a second after a
+// loop has begun. With --patience the others are named.
 namespace terrane::frontend::threads {
 
 // 0: nobody wants to know.
@@ -15,9 +16,9 @@ std::uint64_t patience_ns();
 void report_polling(const Record& record, const char* does, std::uint64_t for_ns,
                     std::uintptr_t at);
 
-// Watches the threads of this node from now on: one that runs for so long without a system call
-// that waits, in a loop that only another thread's write can end, is reported, once a loop. Every
-// node, once, before it has threads.
+// Watches the threads of this node from now on: those that run for some time without a system call
+// that waits, in a loop that only another thread's write can end. Every node, once, before it has
+// threads.
 void watch_loops();
 // The calling thread is that of the record, and is so no more.
 void begin_watched(const Record& record);

@@ -128,6 +128,9 @@ void Program::start() {
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
   prepare_to_lend();
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
+  static const runtime::SynchronisationMap served = pages::node()->synchronisation_pages();
+  serve_words_beside(served);
+  pages::serve_atomics_on_pages();
   if (set) ::unsetenv(kUcxEvents);
   set_libraries(Libraries::now(&before));
   disown_environment();

@@ -32,9 +32,10 @@ Core::Core(const CoreConfig& config)
            .blocks = sc_blocks(config),
            .named_readers = config.sc_named_readers,
            .reached = config.reached},
-          outbox_),
+          log_.timestamp(), outbox_),
       expiry_(config.self, clusters_, config.barrier_arity, outbox_),
       offers_(config.self, outbox_),
+      notices_(config.self, config.nodes, config.blocks, log_, outbox_),
       adoptions_(config.self, config.nodes, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
@@ -83,6 +84,9 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const ScInstalled& e) { sc_.installed(e); },
                  [&](const ScYielded& e) { sc_.yielded(e); },
                  [&](const ScGiveBack& e) { sc_.may_give_back(e); },
+                 [&](const ScServe& e) { sc_.serve_block(e); },
+                 [&](const ScReady& e) { sc_.ready(e); },
+                 [&](const AskNotices& e) { notices_.ask(e); },
                  [&](const ExpireCopies& e) { expiry_.begin(e); },
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const AskOffer& e) { offers_.ask(e); },
@@ -135,6 +139,7 @@ void Core::received(const Received& event) {
     case wire::Kind::kScYielded:
     case wire::Kind::kScReturned:
     case wire::Kind::kScGrant:
+    case wire::Kind::kScReady:
       good = sc_.received(event.from, message, sc_home(message));
       break;
     case wire::Kind::kExpire:
@@ -152,6 +157,12 @@ void Core::received(const Received& event) {
       break;
     case wire::Kind::kAdoptReply:
       good = adoptions_.received_reply(event.from, message);
+      break;
+    case wire::Kind::kNoticeRequest:
+      good = notices_.received_request(event.from, message);
+      break;
+    case wire::Kind::kNoticeReply:
+      good = notices_.received_reply(event.from, message);
       break;
     default:  // messages about pages are for the host itself, not for the core
       break;
@@ -172,6 +183,7 @@ void Core::check_invariants() const {
 NodeId Core::sc_home(Bytes message) const {
   wire::ScMessage head;
   if (!wire::take(message, head)) return kNoNode;
+  if (head.block < config_.sc_first) return sc_.home_of(head.block);
   const Region* region = regions_.known(head.block);
   if (region == nullptr) return kNoNode;
   std::uint64_t home = home_of(*region, head.block, clusters_);

@@ -8,6 +8,7 @@
 #include "protocol/core/expiry.h"
 #include "protocol/core/interval_log.h"
 #include "protocol/core/lock_manager.h"
+#include "protocol/core/notice_requests.h"
 #include "protocol/core/offer_requests.h"
 #include "protocol/core/region_table.h"
 #include "protocol/sc/machine.h"
@@ -75,6 +76,7 @@ class Core {
   sc::Machine sc_;
   Expiry expiry_;
   OfferRequests offers_;
+  NoticeRequests notices_;
   AdoptionRequests adoptions_;
 };
 

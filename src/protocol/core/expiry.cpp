@@ -52,7 +52,9 @@ void Expiry::begin(const ExpireCopies& event) {
           .second;
   TERRANE_CHECK(fresh, "a thread releases once at a time");
   std::vector<std::byte> message;
-  wire::put(message, wire::Expire{.origin = self_.value, .waiter = event.waiter.value});
+  wire::put(message,
+            wire::Expire{
+                .origin = self_.value, .waiter = event.waiter.value, .home = event.home.value + 1});
   for (const BlockRange& range : *event.ranges) wire::put(message, range);
   pass_on(told, message);
 }
@@ -67,7 +69,8 @@ bool Expiry::received_expire(NodeId from, Bytes message, std::uint64_t blocks) {
   wire::Expire head;
   Bytes ranges = message;
   if (!wire::take(ranges, head) || head.origin >= clusters_.nodes() || head.origin == self_.value ||
-      from != parent(NodeId{head.origin}) || !valid_ranges(ranges, blocks)) {
+      from != parent(NodeId{head.origin}) || !valid_ranges(ranges, blocks) ||
+      head.home > clusters_.nodes() || (head.home != 0 && ranges.size() != sizeof(BlockRange))) {
     return false;
   }
   NodeId origin{head.origin};
@@ -79,7 +82,7 @@ bool Expiry::received_expire(NodeId from, Bytes message, std::uint64_t blocks) {
   if (below > 0) mark(Mark::kExpiryPassedOn);
   pass_on(told, message);
   put_bytes(outbox_.begin(), ranges);
-  outbox_.expire(origin, WaiterId{head.waiter});
+  outbox_.expire(origin, WaiterId{head.waiter}, NodeId{head.home - 1});
   if (mutant(Mutant::kExpiryAnsweredEarly)) count(round);
   return true;
 }

@@ -26,7 +26,8 @@ bool OfferRequests::received_request(NodeId from, Bytes message, std::uint64_t b
   if (!wire::take(message, request) || !message.empty() || request.blocks == 0 ||
       request.blocks > wire::kMostOffered || request.first >= blocks ||
       request.blocks > blocks - request.first ||
-      request.wish > static_cast<std::uint8_t>(OfferWish::kAdopts)) {
+      request.wish > static_cast<std::uint8_t>(OfferWish::kStays) ||
+      (request.wish == static_cast<std::uint8_t>(OfferWish::kStays) && request.blocks != 1)) {
     return false;
   }
   outbox_.offer({from,

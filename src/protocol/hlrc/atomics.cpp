@@ -6,7 +6,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 Task<AtomicDone> Atomics::atomic(Strand& s, BlockId id, AtomicOp op) {
   co_await node_.enter(s);
   co_await node_.lock_block(s, id.value);
-  AtomicDone result = co_await atomic_held(s, id.value, op);
+  AtomicDone result{.result = FaultResult::kSynchronises};
+  if (node_.entries[id.value].synchronises()) {
+    co_await node_.unlock_block(s, id.value, node_.entries[id.value].state());
+  } else {
+    result = co_await atomic_held(s, id.value, op);
+  }
   co_await node_.leave(s);
   co_return result;
 }

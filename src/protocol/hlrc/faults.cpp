@@ -12,6 +12,11 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   co_await node_.lock_block(s, block);
   FaultResult result = FaultResult::kDone;
   BlockState state = node_.entries[block].state();
+  if (node_.entries[block].synchronises()) {
+    mark(Mark::kFaultFindsSynchronises);
+    co_await node_.unlock_block(s, block, state);
+    co_return FaultResult::kSynchronises;
+  }
   if (state == BlockState::kInvalid) {
     MissUnderWay under_way;
     result = co_await fault_invalid(s, block, wanted, under_way);
@@ -84,7 +89,8 @@ Task<BlockRange> Faults::end_offers_behind(Strand& s, std::uint64_t block) {
     co_await s.pause();
     if (!entry.try_lock_now()) break;
     BlockState state = entry.state();
-    bool ours = state == BlockState::kInvalid && entry.home() == node_.config.self;
+    bool ours =
+        state == BlockState::kInvalid && entry.home() == node_.config.self && !entry.synchronises();
     bool alike = node_.tracked.contains(next) == node_.tracked.contains(block);
     bool ended = false;
     if (ours && alike) ended = co_await homes_.end_offer(s, next);
@@ -150,6 +156,7 @@ Task<BlockRange> Faults::lock_remapped(Strand& s, BlockRange run) {
     co_await s.pause();
     if (!next.try_lock_now()) break;
     bool clean = next.state() == BlockState::kClean || mutant(Mutant::kProbeShowsDropped);
+    if (next.synchronises()) clean = false;
     if (!clean || next.home() != node_.entries[run.first].home()) {
       co_await node_.unlock_block(s, shown.end(), next.state());
       break;

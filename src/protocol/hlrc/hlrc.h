@@ -19,12 +19,14 @@
 #include "protocol/hlrc/faults.h"
 #include "protocol/hlrc/locks.h"
 #include "protocol/hlrc/misses.h"
+#include "protocol/hlrc/promotions.h"
 #include "protocol/hlrc/releases.h"
 #include "protocol/homes/home_words.h"
 #include "protocol/homes/offers.h"
 #include "protocol/homes/tracked_homes.h"
 #include "protocol/node/node_state.h"
 #include "protocol/node/notices.h"
+#include "protocol/steps/ordering.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -62,6 +64,7 @@ class Hlrc : public MemoryRoom {
         adoptions_(node_, homes_, fetches_, memory_, misses_),
         faults_(node_, homes_, memory_, misses_, adoptions_),
         atomics_(node_, notices_, homes_, tracked_homes_, flushes_, faults_),
+        promotions_(node_, homes_, tracked_homes_, releases_, invalidation_, acquires_, faults_),
         locks_(node_, homes_, releases_, acquires_),
         counts_(node_, releases_, acquires_, locks_),
         barriers_(node_, offers_, pushes_, releases_, acquires_) {}
@@ -71,6 +74,11 @@ class Hlrc : public MemoryRoom {
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted) {
     return faults_.fault(s, block, wanted);
   }
+  // Makes the block a synchronisation page, unless it is one: from then on sc::Pages serves it.
+  // kDone, or why not. No region with eager releases may be in use.
+  Task<FaultResult> promote(Strand& s, BlockId block) { return promotions_.promote(s, block); }
+  // For sc::Pages.
+  Ordering& ordering() { return promotions_; }
   // An atomic operation on a word of the block. It is ordered only with other operations on that
   // word.
   Task<AtomicDone> atomic(Strand& s, BlockId block, AtomicOp op) {
@@ -165,14 +173,22 @@ class Hlrc : public MemoryRoom {
   Task<> tidy(Strand& s) { return memory_.tidy(s); }
   // Drops or refreshes the copies that an eager release of another node named (an Expire effect).
   // `ranges`: BlockRanges, which the caller keeps until the operation ends.
-  Task<> expire(Strand& s, NodeId origin, Bytes ranges) {
-    return acquires_.expire(s, origin, ranges);
+  // home: not kNoNode: the block becomes a synchronisation page with this home.
+  Task<> expire(Strand& s, NodeId origin, Bytes ranges, NodeId home = kNoNode) {
+    if (home == kNoNode) return acquires_.expire(s, origin, ranges);
+    BlockRange range;
+    wire::take(ranges, range);
+    return promotions_.demote_copy(s, range.first, home);
   }
   // Another node is about to use these blocks (an Offer effect): offers it the blocks whose home is
   // here, that never moved, and whose locks are free. Waits for no thread. A node that only reads
   // gets no more blocks once threads of this node needed too many of them again. Result: the number
   // of offered blocks.
-  Task<std::uint64_t> offer_asked(Strand& s, Offer asked) { return offers_.offer_asked(s, asked); }
+  // Or the block becomes a synchronisation page (OfferWish::kStays; Promotions::home_stays).
+  Task<std::uint64_t> offer_asked(Strand& s, Offer asked) {
+    if (asked.wish == OfferWish::kStays) return promotions_.home_stays(s, asked.run.first);
+    return offers_.offer_asked(s, asked);
+  }
   // Forgets the blocks of a freed region: copies, homes and directory entries (a Drop effect).
   Task<> drop(Strand& s, RegionId region, BlockRange range) {
     return invalidation_.drop(s, region, range);
@@ -190,9 +206,8 @@ class Hlrc : public MemoryRoom {
   // Homes here that may move.
   std::uint64_t homes() const { return node_.home_count.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return node_.entries[block]; }
-  bool is_tracked(std::uint64_t block) const { return node_.tracked.contains(block); }
-  bool is_cached(std::uint64_t block) const { return node_.cached.contains(block); }
-  bool is_written(std::uint64_t block) const { return node_.written.contains(block); }
+  // The sets of blocks, to look at.
+  const NodeState& state() const { return node_; }
 
  private:
   NodeState node_;
@@ -213,6 +228,7 @@ class Hlrc : public MemoryRoom {
   Adoptions adoptions_;
   Faults faults_;
   Atomics atomics_;
+  Promotions promotions_;
   Locks locks_;
   CountOperations counts_;
   Barriers barriers_;

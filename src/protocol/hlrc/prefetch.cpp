@@ -46,7 +46,8 @@ Task<bool> Misses::may_prefetch(Strand& s, std::uint64_t block, NodeId home, boo
   BlockEntry& entry = node_.entries[block];
   co_await s.pause();
   if (!entry.try_lock_now()) co_return false;
-  bool good = entry.state() == BlockState::kInvalid;
+  bool synchronises = entry.synchronises() && !mutant(Mutant::kPrefetchSynchronises);
+  bool good = entry.state() == BlockState::kInvalid && !synchronises;
   if (good) good = co_await is_known_home(s, block, home, fresh, under_way);
   if (!good) {
     co_await node_.unlock_block(s, block, entry.state());
@@ -119,7 +120,7 @@ Task<NodeId> Misses::lock_unmissed(Strand& s, std::uint64_t block, std::uint64_t
   co_await s.pause();
   BlockEntry& entry = node_.entries[block];
   if (!entry.try_lock_now()) co_return kNoNode;
-  bool good = entry.state() == BlockState::kInvalid;
+  bool good = entry.state() == BlockState::kInvalid && !entry.synchronises();
   if (good && entry.home() == kNoNode) {
     Owner owner = co_await homes_.ask_owner(s, block, missed);
     under_way.same_owner = {block, owner.same};

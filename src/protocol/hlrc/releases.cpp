@@ -93,11 +93,8 @@ BlockRange Releases::runs_near(BlockRange run) const {
 // consumed.
 Task<> Releases::scan_suspects(Strand& s, BlockRange group) {
   mark(Mark::kReleaseLooksFirst);
-  std::size_t before = written_.size();
-  co_await s.perform(Look{group, &written_});
-  std::vector<BlockRange> suspects(written_.begin() + static_cast<std::ptrdiff_t>(before),
-                                   written_.end());
-  written_.resize(before);
+  std::vector<BlockRange> suspects;  // apart: a run that is found may be joined to the last one
+  co_await s.perform(Look{group, &suspects});
   for (const BlockRange& all : suspects) {
     BlockRange run = next_to_scan(all.first, all.end());
     while (run.count > 0) {

@@ -116,6 +116,7 @@ Task<bool> TrackedHomes::trackable(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = node_.entries[block];
   // Another thread may have taken the home meanwhile. It tracks the home, and writes to it.
   if (node_.tracked.contains(block) && !mutant(Mutant::kTrackAgain)) co_return false;
+  if (entry.synchronises() && !mutant(Mutant::kTrackSynchronises)) co_return false;
   if (entry.state() == BlockState::kHome || mutant(Mutant::kTrackCopies)) co_return true;
   bool here = entry.state() == BlockState::kInvalid &&
               (entry.home() == node_.config.self || entry.home() == kNoNode);

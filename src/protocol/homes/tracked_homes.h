@@ -27,9 +27,11 @@ class TrackedHomes {
   // them, then lets readers keep their copies until a notice.
   Task<> track_wanted(Strand& s);
 
+  // Readers of the home rely on leases from now on, without a notice. word: what stays of the word.
+  Task<> leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word);
+
  private:
   std::uint64_t count() const;
-  Task<> leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word);
   Task<bool> may_untrack(Strand& s, std::uint64_t block);
   Task<> publish(Strand& s, BlockRange run);
   Task<> track_run(Strand& s, BlockRange run);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "protocol/sc/machine.h"
 #include "protocol/sc/sc_instrument.h"
@@ -21,12 +22,13 @@ bool Machine::Page::is_awaited(NodeId node) const {
 bool Machine::requested(NodeId from, std::uint64_t block, Access access) {
   Page& page = pages_[block];
   Request request{from, access, page.is_reader(from)};
-  if (!page.recalled) {
+  if (!page.recalled && page.begun) {
     serve(block, page, request);
     return true;
   }
   auto same = [&](const Request& r) { return r.node == from; };
-  if (page.serving.node == from || std::any_of(page.queue.begin(), page.queue.end(), same))
+  if ((page.recalled && page.serving.node == from) ||
+      std::any_of(page.queue.begin(), page.queue.end(), same))
     return false;
   mark(Mark::kRequestQueued);
   page.queue.push_back(request);
@@ -57,7 +59,7 @@ void Machine::serve(std::uint64_t block, Page& page, const Request& request) {
 
 // The bytes come with the message if the writer cannot reach our memory. A node that does not have
 // the page, or did not have it, answers a recall too.
-bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes) {
+bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes stamp, Bytes bytes) {
   auto at = pages_.find(message.block);
   if (at == pages_.end()) return true;  // freed meanwhile
   Page& page = at->second;
@@ -68,18 +70,60 @@ bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes bytes
     page.writer = kNoNode;
     if (message.access != 0) add_reader(page, from);
   }
+  if (!stamp.empty()) note_writer(page, from, stamp);
   if (mutant(Mutant::kGrantEarly)) page.awaited.clear();
   if (page.awaited.empty()) {
     page.recalled = false;
     grant(message.block, page);
   }
+  serve_queue(message.block, page);
+  if (!bytes.empty() && late) outbox_.place(BlockId{message.block}, bytes);
+  return true;
+}
+
+void Machine::serve_queue(std::uint64_t block, Page& page) {
   while (!page.recalled && !page.queue.empty()) {
     mark(Mark::kGrantFromQueue);
     Request next = page.queue.front();
     page.queue.erase(page.queue.begin());
-    serve(message.block, page, next);
+    serve(block, page, next);
   }
-  if (!bytes.empty() && late) outbox_.place(BlockId{message.block}, bytes);
+}
+
+void Machine::note_writer(Page& page, NodeId writer, Bytes stamp) {
+  if (protocol::mutant(protocol::Mutant::kForgetWriter)) return;
+  page.last_writer = writer;
+  page.stamp.resize(stamp.size() / sizeof(std::uint32_t));
+  std::memcpy(page.stamp.data(), stamp.data(), stamp.size());
+}
+
+// A block becomes a synchronisation page. Other nodes may still have copies by the other protocol,
+// so its home grants nothing yet.
+void Machine::serve_block(const ScServe& event) {
+  homes_[event.block.value] = event.home;
+  if (event.home != config_.self || protocol::mutant(protocol::Mutant::kGrantBeforeReady)) return;
+  pages_[event.block.value].begun = false;
+}
+
+void Machine::ready(const ScReady& event) {
+  Bytes stamp = std::as_bytes(std::span(timestamp_));
+  if (event.home == config_.self) {
+    began(event.home, event.block.value, stamp);
+    return;
+  }
+  send(event.home,
+       {.kind = wire::Kind::kScReady, .writer = config_.self.value + 1, .block = event.block.value},
+       &timestamp_);
+}
+
+// From the first node that made the page one; others may have done so at the same time.
+bool Machine::began(NodeId from, std::uint64_t block, Bytes stamp) {
+  auto at = pages_.find(block);
+  if (at == pages_.end() || at->second.begun) return true;
+  protocol::mark(protocol::Mark::kPageBegins);
+  at->second.begun = true;
+  note_writer(at->second, from, stamp);
+  serve_queue(block, at->second);
   return true;
 }
 
@@ -92,7 +136,7 @@ bool Machine::returned(NodeId from, const wire::ScMessage& message, Bytes bytes)
   Page& page = at->second;
   if (page.is_awaited(from)) {
     mark(Mark::kReturnCrossesRecall);
-    if (mutant(Mutant::kReturnAnswers)) return gave_back(from, message, bytes);
+    if (mutant(Mutant::kReturnAnswers)) return gave_back(from, message, {}, bytes);
   }
   if (page.writer == from) {
     mark(Mark::kReturnByWriter);
@@ -120,13 +164,16 @@ void Machine::grant(std::uint64_t block, Page& page) {
     page.writer = to.node;
   }
   if (to.node == config_.self) {
-    granted(to.node, block, to.access, {});
+    granted(to.node, block, to.access, page.last_writer, std::as_bytes(std::span(page.stamp)), {});
     return;
   }
-  send(to.node, {.kind = wire::Kind::kScGrant,
-                 .access = static_cast<std::uint8_t>(to.access),
-                 .carries = !has && !reaches(to.node),
-                 .block = block});
+  send(to.node,
+       {.kind = wire::Kind::kScGrant,
+        .access = static_cast<std::uint8_t>(to.access),
+        .carries = !has && !reaches(to.node),
+        .writer = page.last_writer.value + 1,
+        .block = block},
+       page.last_writer == kNoNode ? nullptr : &page.stamp);
 }
 
 void Machine::add_reader(Page& page, NodeId node) const {
@@ -148,7 +195,7 @@ void Machine::recall(std::uint64_t block, NodeId node, bool keeps_copy) {
 }
 
 void Machine::drop(BlockRange blocks) {
-  if (pages_.empty() || !serves(blocks.first)) return;
+  if (pages_.empty()) return;
   auto freed = [&](const auto& page) {
     return page.first >= blocks.first && page.first < blocks.end();
   };

@@ -1,16 +1,19 @@
 #include "protocol/sc/pages.h"
 
 #include "protocol/sc/sc_instrument.h"
+#include "protocol/steps/instrument.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
-Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room)
+Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room,
+             Ordering& ordering)
     : BlockLocks(memory.entries),
       config_(config),
       reached_(memory.reached),
       room_(room),
+      ordering_(ordering),
       copies_(memory.sets[BlockMemory::kScCopies], config.blocks) {}
 
 // The page's lock is not held while the thread waits for the home's answer: a recall of the same
@@ -23,6 +26,8 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   }
   for (;;) {
     co_await lock_block(s, block);
+    bool synchronises = entries_[block].synchronises();
+    if (synchronises && !config_.protects) wanted = Access::kWrite;
     BlockState state = entries_[block].state();
     bool may_write = state == BlockState::kWritten;
     if (may_write || (state == BlockState::kClean && wanted == Access::kRead)) {
@@ -46,12 +51,20 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
       co_return result;
     }
     Event ask = ScAsk{id, wanted, NodeId{static_cast<std::uint32_t>(home)}, s.waiter()};
-    auto granted = static_cast<Access>(co_await s.call(ask));
+    std::uint64_t answer = co_await s.call(ask);
+    auto granted = static_cast<Access>(answer & 3);
     if (granted == Access{}) {
       co_await unlock_block(s, block, state);
       Event await = ScAwait{id, s.waiter()};
       co_await s.call(await);
       continue;
+    }
+    // What was released before the page left its last writer. A recall of the page waits until it
+    // is installed, so the lock need not be held.
+    if (answer & kAcquires) {
+      co_await unlock_block(s, block, state);
+      co_await ordering_.acquire_from(s, acquired_from(answer));
+      co_await lock_block(s, block);
     }
     co_await install(s, block, NodeId{static_cast<std::uint32_t>(home)}, granted);
     if (granted >= wanted) co_return FaultResult::kDone;
@@ -105,6 +118,31 @@ Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
   BlockState now = co_await give_up(s, recall, true);
   if (locks) co_await unlock_block(s, block, now);
   co_return true;
+}
+
+// The release finds all that was stored before the last store to the page: no thread stores to it
+// any more. It takes other locks, so the page's lock is free meanwhile. A thread that wants the
+// page then asks for it behind the node that gets it now. The page keeps its memory, from which its
+// bytes may be sent: until the home knows, it is not among the copies that may be given back.
+Task<> Pages::yield_synchronised(Strand& s, Recall recall) {
+  std::uint64_t block = recall.block.value;
+  bool early = protocol::mutant(protocol::Mutant::kReleaseBeforeZap);
+  if (early) co_await ordering_.release_all(s);
+  co_await lock_block(s, block);
+  BlockState was = entries_[block].state();
+  bool written = was == BlockState::kWritten;
+  bool keeps = was != BlockState::kInvalid && recall.keeps_copy && config_.protects;
+  recall.keeps_copy = keeps;
+  co_await withdraw(s, block, recall);
+  if (written) remove_copy(block);
+  co_await unlock_block(s, block, keeps ? BlockState::kClean : BlockState::kInvalid);
+  if (written && !early && !protocol::mutant(protocol::Mutant::kYieldWithoutRelease)) {
+    protocol::mark(protocol::Mark::kYieldReleases);
+    co_await ordering_.release_all(s);
+  }
+  Event yielded = ScYielded{recall.block, recall.home, written, keeps, true};
+  co_await s.tell(yielded);
+  if (written && is_copy(block)) add_copy(block);
 }
 
 // Under the page's lock, also while it steps ScYielded: so the next thread that takes the lock
@@ -212,6 +250,7 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   BlockState was = entries_[block].state();
   BlockState now = was;
   bool present = was != BlockState::kInvalid;
+  if (was == BlockState::kWritten && entries_[block].synchronises()) co_return was;  // no release
   if (was == BlockState::kWritten && !co_await home_has_room(s, block)) {
     mark(Mark::kGiveBackFindsHomeFull);
     co_return was;

@@ -3,6 +3,7 @@
 #include "protocol/steps/block_locks.h"
 #include "protocol/steps/block_memory.h"
 #include "protocol/steps/found_region.h"
+#include "protocol/steps/ordering.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -11,6 +12,9 @@ namespace sc {
 struct PagesConfig {
   NodeId self;
   std::uint64_t blocks = 0;
+  // Whether a write to a protected synchronisation page faults. If not, who reads one gets it as
+  // its only holder.
+  bool protects = true;
 };
 
 // The part of a node that touches pages of regions with sequential consistency; the part that
@@ -23,8 +27,9 @@ struct PagesConfig {
 // written.
 class Pages : BlockLocks {
  public:
-  // `room`: for copies in this node's memory, shared with other protocols.
-  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room);
+  // `room`: for copies in this node's memory, shared with other protocols. `ordering`: what goes
+  // with synchronisation pages.
+  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room, Ordering& ordering);
   Pages(const Pages&) = delete;
 
   // Makes the page accessible to a thread that faulted on it, until the page is recalled; that may
@@ -33,6 +38,9 @@ class Pages : BlockLocks {
   // Carries out a Recall. waits: waits for the holder of the page's lock, which itself waits for
   // nobody. Otherwise, if there is a holder, it does nothing and returns false.
   Task<bool> yield(Strand& s, Recall recall, bool waits);
+  // The same for a synchronisation page: makes a release when the page can be written no more, and
+  // only then tells its home. By a thread that may make a release.
+  Task<> yield_synchronised(Strand& s, Recall recall);
   // Gives back this node's copies in the range, and their memory, except pages whose lock is held.
   // Waits for nobody.
   Task<> evict(Strand& s, BlockRange range);
@@ -61,6 +69,7 @@ class Pages : BlockLocks {
   PagesConfig config_;
   const bool* reached_;
   MemoryRoom& room_;
+  Ordering& ordering_;
   BlockSet copies_;  // pages that may have memory here; some may be of freed regions
   std::atomic<std::uint64_t> copy_count_{0};
   std::uint64_t evict_hand_ = 0;  // clock hand; under the consistency lock

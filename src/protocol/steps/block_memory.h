@@ -23,8 +23,9 @@ struct BlockMemory {
 };
 
 // The result of a fault. kDone: the block is accessible; kForeign: the address is in no region;
-// kNoMemory: there is no memory for it.
-enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory };
+// kNoMemory: there is no memory for it; kSynchronises: the block is a synchronisation page, which
+// the other protocol serves.
+enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory, kSynchronises };
 
 // The room for copies, which the pages of all protocols of a node share.
 class MemoryRoom {

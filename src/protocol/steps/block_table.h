@@ -64,7 +64,8 @@ class BlockEntry {
   // movable: on the entry of the home: the home may be given to another node.
   void set_home(NodeId home, bool movable = false) {
     if (home != this->home()) version.store(0, std::memory_order_relaxed);
-    set_bits((home_bits() & kPolicy) | ((home.value + 1) & kHome) | (movable ? kMovable : 0));
+    set_bits((home_bits() & (kPolicy | kSynchronises)) | ((home.value + 1) & kHome) |
+             (movable ? kMovable : 0));
   }
   // The block's region was freed, and this node has not learned a new home since.
   void mark_dropped() {
@@ -77,6 +78,15 @@ class BlockEntry {
     return home() == self || (home() == kNoNode && !(home_bits() & kDropped));
   }
   bool movable() const { return home_bits() & kMovable; }
+  // Whether the block is a synchronisation page, which protocol/sc serves. Any thread may ask; it
+  // stays one until its region is freed.
+  bool synchronises() const { return home_.load(std::memory_order_acquire) & kSynchronises; }
+  // Under the block's lock. `home`: for good.
+  void set_synchronises(NodeId home) {
+    version.store(0, std::memory_order_relaxed);
+    home_.store((home_bits() & kPolicy) | ((home.value + 1) & kHome) | kSynchronises,
+                std::memory_order_release);
+  }
 
   // The policy of the block's region, once it is known; defaults before. directory: which nodes
   // keep the owners of its blocks (found_region.h), at most kMostDirectory.
@@ -108,7 +118,8 @@ class BlockEntry {
   static constexpr std::uint32_t kDirectoryAt = 22;
   static constexpr std::uint32_t kDirectory = kMostDirectory << kDirectoryAt;
   static constexpr std::uint32_t kPolicy = kEager | 3u << kPropagationAt | kDirectory;
-  static constexpr std::uint32_t kHome = (1u << kDirectoryAt) - 1;  // 1 + the number of the node
+  static constexpr std::uint32_t kSynchronises = 1u << 21;
+  static constexpr std::uint32_t kHome = kSynchronises - 1;  // 1 + the number of the node
 
   std::atomic<std::uint32_t> word_{0};
   std::atomic<std::uint32_t> home_{0};  // other threads may load it without the lock, as a guess

@@ -194,7 +194,12 @@ struct ScAsk {
   Access access;
   NodeId home;
   WaiterId waiter;
-};  // resumed at once: the Access that was granted, which the waiter installs now; or 0
+};  // resumed at once: the Access that was granted, which the waiter installs now; or 0. With
+    // kAcquires, the waiter first calls Ordering::acquire_from with the node in acquired_from()
+inline constexpr std::uint64_t kAcquires = 1ull << 8;
+inline NodeId acquired_from(std::uint64_t answer) {
+  return NodeId{static_cast<std::uint32_t>(answer >> 32)};
+}
 struct ScAwait {
   BlockId block;
   WaiterId waiter;
@@ -209,6 +214,20 @@ struct ScYielded {
   bool keeps_copy;
   bool asked = true;
 };  // a Recall was carried out; asked is false: the node gives the page back without a Recall
+// Synchronisation pages (hlrc/promotions.h).
+struct ScServe {
+  BlockId block;
+  NodeId home;
+};  // by the holder of the block's lock: the block is a synchronisation page from now on. Its home
+    // grants nothing before a ScReady
+struct ScReady {
+  BlockId block;
+  NodeId home;
+};  // all nodes have dropped their copies, and this node has acquired what they had released
+struct AskNotices {
+  NodeId node;
+  WaiterId waiter;
+};  // resumed when the node has answered; payload: a notice set of what it knows and we do not
 struct ScGiveBack {
   BlockId block;
   bool spares;
@@ -219,6 +238,7 @@ struct ScGiveBack {
 struct ExpireCopies {
   const std::vector<BlockRange>* ranges;
   WaiterId waiter;
+  NodeId home = kNoNode;  // of the one block, which becomes a synchronisation page
 };  // by an eager release, after its flush; resumed when all nodes have dropped their copies
 struct Expired {
   NodeId origin;
@@ -264,8 +284,9 @@ using Event =
                  CountAwait, CountSleep, CountExpire, CountGiveUp, BarrierEnter, BarrierGather,
                  BarrierTold, BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn,
                  RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk,
-                 ScAwait, ScInstalled, ScYielded, ScGiveBack, ExpireCopies, Expired, AskOffer,
-                 OfferMade, AskAdoption, AwaitAdoptions, AdoptionMade, Received>;
+                 ScAwait, ScInstalled, ScYielded, ScGiveBack, ScServe, ScReady, AskNotices,
+                 ExpireCopies, Expired, AskOffer, OfferMade, AskAdoption, AwaitAdoptions,
+                 AdoptionMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: the waiter itself holds the lock;
 // nothing was done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a
@@ -313,7 +334,9 @@ struct Recall {
   BlockId block;
   NodeId home;
   bool keeps_copy;
-};  // run sc::Pages::yield
+  bool releases = false;
+};  // run sc::Pages::yield; releases: sc::Pages::yield_synchronised, by a thread that may make a
+    // release
 struct Place {
   BlockId block;
   Bytes bytes;
@@ -323,7 +346,8 @@ struct Expire {
   WaiterId waiter;
   std::uint32_t offset;
   std::uint32_t size;
-};  // run Hlrc::expire with these BlockRanges of Effects::bytes, then step Expired
+  NodeId home = kNoNode;
+};  // run Hlrc::expire with these BlockRanges of Effects::bytes and the home, then step Expired
 struct Offer {
   NodeId to;
   WaiterId waiter;

@@ -246,6 +246,18 @@ enum class Mark : std::uint8_t {
   kGatherNotInMemory,
   kGatherByMessages,
   kGatherHearsHead,  // the root has the notices of the other cluster
+  kPageBegins,
+  kInstallOwn,
+  kInstallKnowsAll,
+  kInstallAcquires,
+  kYieldReleases,
+  kPromotes,
+  kPromoteFindsMoved,
+  kPromoteFindsBusy,
+  kPromoteEndsOffer,
+  kPromoteDropsCopy,
+  kPromoteDropsZeros,
+  kFaultFindsSynchronises,
   kCount,
 };
 
@@ -421,6 +433,17 @@ enum class Mutant : std::uint8_t {
   kForkKeepsPayload,   // a fork delivers the payload of the fork before it
   kArrivesTwice,       // after an in-memory barrier was held, a node also arrives by message
   kReleaseInService,   // a thread makes a release in the middle of an offer that it makes
+  // Of synchronisation pages (docs/design/synchronisation.md):
+  kGrantBeforeReady,       // the home grants a page of which other nodes still have copies
+  kForgetWriter,           // the home forgets which node wrote the page last
+  kInstallWithoutAcquire,  // a holder does not acquire what the last writer released
+  kYieldWithoutRelease,    // a page that was written leaves without a release
+  kReleaseBeforeZap,       // the release comes while the page can still be written
+  kPromoteWithoutRelease,  // a node drops its copy for good without a release
+  kPromoteWithoutAcquire,  // who makes such a page does not acquire what the others released
+  kPromoteOffered,         // a home that is on offer becomes the home of such a page
+  kPrefetchSynchronises,   // such a page is fetched as a copy, beside a missed page
+  kTrackSynchronises,      // or tracked by its home
   kCount,
 };
 

@@ -44,13 +44,11 @@ class Outbox {
     resume(waiter, value);
   }
   void drop(RegionId region, BlockRange blocks) { effects_->list.push_back(Drop{region, blocks}); }
-  void recall(BlockId block, NodeId home, bool keeps_copy) {
-    effects_->list.push_back(Recall{block, home, keeps_copy});
-  }
+  void recall(const Recall& recall) { effects_->list.push_back(recall); }
   void place(BlockId block, Bytes bytes) { effects_->list.push_back(Place{block, bytes}); }
   // The ranges are what was put since begin().
-  void expire(NodeId origin, WaiterId waiter) {
-    effects_->list.push_back(Expire{origin, waiter, offset(), size()});
+  void expire(NodeId origin, WaiterId waiter, NodeId home) {
+    effects_->list.push_back(Expire{origin, waiter, offset(), size(), home});
   }
   void offer(const Offer& offer) { effects_->list.push_back(offer); }
   void adopt(const Adopt& adopt) { effects_->list.push_back(adopt); }

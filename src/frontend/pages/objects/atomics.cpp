@@ -3,6 +3,7 @@
 // operation that came before it on that word, and releases what this thread did. Elsewhere, and in
 // the section, it is the machine's own operation. In OpenMP programs words of 1 to 8 bytes are
 // changed in their home's memory, and a relaxed operation has no section: nothing is seen with it.
+// In programs with threads their pages become synchronisation pages.
 // A word that is not aligned (of a packed structure) is changed in a section always.
 #include <sched.h>
 
@@ -21,9 +22,11 @@ using terrane::protocol::AtomicOp;
 
 namespace {
 
+bool on_pages = false;  // words are in synchronisation pages, or in no shared memory
+
 // Words of any size in the same 8 bytes have one section.
 template <typename Operation>
-auto perform(const volatile void* word, Operation operation) {
+auto perform_in_section(const volatile void* word, Operation operation) {
   if (!is_shared(word)) return operation();
   auto around = reinterpret_cast<std::uintptr_t>(word) & ~std::uintptr_t{7};
   terrane::LockId section = terrane::protocol::object_id(ObjectKind::kAtomic, around);
@@ -31,6 +34,17 @@ auto perform(const volatile void* word, Operation operation) {
   auto result = operation();
   node()->unlock_held(section);
   return result;
+}
+
+// On an aligned word.
+template <typename Operation>
+auto perform(const volatile void* word, Operation operation) {
+  if (!on_pages) return perform_in_section(word, operation);
+  if (is_shared(word)) {
+    auto outcome = node()->promote(const_cast<const void*>(word), 1);
+    if (!outcome.ok()) node()->fail(outcome.message);
+  }
+  return operation();
 }
 
 const void* (*seen_in_space)(const void*) = nullptr;  // nullptr: sections only
@@ -79,7 +93,7 @@ bool needs_change(const volatile void* word) {
 
 template <typename Word, typename Change>
 Word change_bytes(const volatile void* at, Change change) {
-  return perform(at, [=] {
+  return perform_in_section(at, [=] {
     void* bytes = const_cast<void*>(at);
     Word before;
     std::memcpy(&before, bytes, sizeof before);
@@ -188,7 +202,7 @@ std::atomic_flag wide_lock;
 
 template <typename Operation>
 auto perform_wide(const volatile void* object, Operation operation) {
-  if (is_shared(object)) return perform(object, operation);
+  if (is_shared(object)) return perform_in_section(object, operation);
   while (wide_lock.test_and_set(std::memory_order_acquire)) {
   }
   auto result = operation();
@@ -220,6 +234,8 @@ void* plain(const volatile void* object) { return const_cast<void*>(object); }
 }  // namespace
 
 namespace terrane::frontend::pages {
+
+void serve_atomics_on_pages() { on_pages = true; }
 
 void serve_atomics_at_home(const void* (*in_space)(const void* word)) { seen_in_space = in_space; }
 

@@ -36,6 +36,10 @@ inline bool is_shared(const volatile void* object) {
 // node calls this.
 void serve_atomics_at_home(const void* (*in_space)(const void* word));
 
+// From now on the pages of words of 1 to 8 bytes become synchronisation pages with the first atomic
+// operation on them, which is the machine's own. Every node calls this.
+void serve_atomics_on_pages();
+
 inline LockId id_of(ObjectKind kind, const volatile void* object) {
   return protocol::object_id(kind, reinterpret_cast<std::uintptr_t>(object));
 }

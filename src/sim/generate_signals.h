@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/generate.h"
+
+namespace terrane::sim {
+
+// Phases in which threads synchronise by plain loads and stores of words, and by atomic
+// instructions: message passing, spin locks, and Peterson's algorithm (Myths about the mutual
+// exclusion problem, 1981), which needs one order of two words.
+struct Generator::Signals {
+  Generator& all;
+
+  // Returns the number of these phases.
+  std::uint32_t add(base::Prng& rng, std::uint32_t phase);
+  std::vector<Op> draw_flags(std::uint32_t count, std::uint32_t phase);
+  void chain(std::uint32_t phase);
+  void exclude_by_spinning(std::uint32_t phase);
+  void exclude_by_turns(std::uint32_t phase);
+  void flag(std::uint32_t thread, std::uint32_t phase, OpKind kind, const Op& word,
+            std::uint64_t value = 0);
+};
+
+}  // namespace terrane::sim
