@@ -79,10 +79,10 @@ TEST_P(PanesTest, BlocksOfPanesHaveTheirAddresses) {
   EXPECT_EQ(space->address_of(8), first);
   EXPECT_EQ(space->address_of(15), first + 7 * space->unit());
   EXPECT_EQ(space->address_of(24), second);
-  EXPECT_EQ(space->address_of(7), space->base() + 7 * space->unit());
-  EXPECT_EQ(space->address_of(16), space->base() + 16 * space->unit());
+  EXPECT_EQ(space->address_of(7), space->mapping().app() + 7 * space->unit());
+  EXPECT_EQ(space->address_of(16), space->mapping().app() + 16 * space->unit());
   EXPECT_EQ(space->offset_of(first, 8 * space->unit()), 8 * space->unit());
-  EXPECT_FALSE(space->offset_of(space->base(), 9 * space->unit())) << "block 8 lies elsewhere";
+  EXPECT_FALSE(space->offset_of(space->mapping().app(), 9 * space->unit())) << "block 8 lies elsewhere";
 }
 
 TEST_P(PanesTest, StepsAreCutAtTheEdgesOfPanes) {
