@@ -82,7 +82,8 @@ TEST_P(PanesTest, BlocksOfPanesHaveTheirAddresses) {
   EXPECT_EQ(space->address_of(7), space->mapping().app() + 7 * space->unit());
   EXPECT_EQ(space->address_of(16), space->mapping().app() + 16 * space->unit());
   EXPECT_EQ(space->offset_of(first, 8 * space->unit()), 8 * space->unit());
-  EXPECT_FALSE(space->offset_of(space->mapping().app(), 9 * space->unit())) << "block 8 lies elsewhere";
+  EXPECT_FALSE(space->offset_of(space->mapping().app(), 9 * space->unit()))
+      << "block 8 lies elsewhere";
 }
 
 TEST_P(PanesTest, StepsAreCutAtTheEdgesOfPanes) {
