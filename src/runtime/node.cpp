@@ -189,7 +189,8 @@ base::Result<> Node::start() {
       protocol::sc::PagesConfig{
           .self = self(),
           .blocks = space_->blocks(),
-          .protects = space_->detection() == protocol::WriteDetection::kFault},
+          .protects = space_->enters_protected() &&
+                      space_->detection() == protocol::WriteDetection::kFault},
       memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(
