@@ -1,5 +1,6 @@
 #include "platform/loop_probe.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -7,8 +8,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <fstream>
-#include <string>
 
 #include "base/own_process.h"
 #include "platform/crash_signals.h"
@@ -146,11 +145,14 @@ void on_trap(int signal_number, siginfo_t* info, void* raw) {
   raise(signal_number);
 }
 
+// Not by a stream: the program may change the locale of all streams.
 bool is_traced() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "TracerPid:") return status >> word && word != "0";
-  return true;
+  int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char text[1024] = {};
+  ssize_t got = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  return got <= 0 || std::strstr(text, "\nTracerPid:\t0\n") == nullptr;
 }
 
 // The program's handler of SIGTRAP, or a debugger's, is not taken away.

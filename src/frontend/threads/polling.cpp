@@ -1,5 +1,6 @@
 #include "frontend/threads/polling.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -7,8 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
 #include <string>
+#include <string_view>
 
 #include "base/log.h"
 #include "frontend/threads/locked_code.h"
@@ -46,14 +47,25 @@ struct Watched {
 };
 Watched watched[kMostThreads];
 
+// A file of this process. Not by a stream: the program may change the locale of all streams.
+std::string read_file(const std::string& name) {
+  std::string text;
+  int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char part[1024];
+  for (ssize_t got = 0; (got = ::read(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(got));
+  ::close(file);
+  return text;
+}
+
 Use use_of(pid_t thread) {
   Use use;
   std::string folder = "/proc/self/task/" + std::to_string(thread);
-  std::ifstream status(folder + "/status");
-  for (std::string word; status >> word;)
-    if (word == "voluntary_ctxt_switches:") status >> use.waits;
-  std::ifstream stat(folder + "/stat");
-  std::string text(std::istreambuf_iterator<char>(stat), {});
+  std::string status = read_file(folder + "/status"), text = read_file(folder + "/stat");
+  constexpr std::string_view kWaits = "\nvoluntary_ctxt_switches:";
+  if (std::size_t at = status.find(kWaits); at != std::string::npos)
+    use.waits = std::strtoull(status.c_str() + at + kWaits.size(), nullptr, 10);
   // The thread's name, in parentheses, may hold blanks. The number behind the 11th blank after it.
   std::size_t at = text.rfind(')');
   constexpr int kBlanks = 12;
