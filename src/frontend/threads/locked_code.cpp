@@ -16,6 +16,7 @@
 #include "patch/entries.h"
 #include "platform/fault_signal.h"
 #include "platform/trap_signal.h"
+#include "runtime/before_operations.h"
 #include "runtime/program/own_stack.h"
 
 namespace terrane::frontend::threads {
@@ -26,6 +27,7 @@ namespace {
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   int saved = errno;
   if (!runtime::is_in_operation() && !platform::is_in_fault_handler()) {
+    runtime::begin_operation();
     auto outcome = pages::node()->promote(reinterpret_cast<const void*>(address), bytes);
     if (!outcome.ok()) pages::node()->fail(outcome.message);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 
 #include "frontend/threads/libraries.h"
 #include "runtime/synchronisation_map.h"
@@ -20,6 +21,8 @@ bool serves_atomics();
 
 // Whether a word is shared, and its page no synchronisation page yet. Uses general registers alone.
 bool is_served_word(std::uintptr_t address);
+// And where this stream holds text, which goes out before another thread can see the change.
+void send_before_atomics(const std::FILE* stream);
 // Before the first call of that: the pages of this node, which stay.
 void serve_words_beside(const runtime::SynchronisationMap& served);
 

@@ -20,6 +20,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/locked_code.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/waiting_texts.h"
 #include "platform/fault_signal.h"
@@ -309,6 +310,7 @@ void share_output() {
   give_stdout_a_buffer();
   texts();
   runtime::before_operations().store(send_before_operation);
+  send_before_atomics(own_stdout);
 }
 
 bool append_output(std::uint32_t node, std::FILE* stream, const void* text, std::size_t bytes) {

@@ -14,6 +14,7 @@
 
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "runtime/before_operations.h"
 
 using terrane::frontend::next;
 using namespace terrane::frontend::pages;
@@ -41,6 +42,7 @@ template <typename Operation>
 auto perform(const volatile void* word, Operation operation) {
   if (!on_pages) return perform_in_section(word, operation);
   if (is_shared(word)) {
+    terrane::runtime::begin_operation();
     auto outcome = node()->promote(const_cast<const void*>(word), 1);
     if (!outcome.ok()) node()->fail(outcome.message);
   }
