@@ -74,7 +74,7 @@ std::uint64_t PageSpace::table_bytes() const {
 }
 
 base::Result<> PageSpace::fits_addresses(const Options& options, std::uint32_t nodes_on_host) {
-  constexpr std::uint64_t kRest = 96 << 20;  // stacks, messages, the program's first allocations
+  constexpr std::uint64_t kRest = 160 << 20;  // stacks, messages, the program's first allocations
   platform::AddressesLeft left = platform::addresses_left();
   auto takes = [&](std::uint64_t space_bytes) {
     Options smaller = options;
