@@ -185,13 +185,9 @@ base::Result<> Node::start() {
   hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
-  sc_ = std::make_unique<protocol::sc::Pages>(
-      protocol::sc::PagesConfig{
-          .self = self(),
-          .blocks = space_->blocks(),
-          .protects = space_->enters_protected() &&
-                      space_->detection() == protocol::WriteDetection::kFault},
-      memory, *hlrc_, hlrc_->ordering());
+  bool protects = hlrc.enters_protected && hlrc.detection == protocol::WriteDetection::kFault;
+  protocol::sc::PagesConfig pages{self(), space_->blocks(), protects};
+  sc_ = std::make_unique<protocol::sc::Pages>(pages, memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,

@@ -100,10 +100,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sent_whole = 1,  // so that wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
-  sc_.emplace(protocol::sc::PagesConfig{.self = NodeId{self},
-                                        .blocks = blocks,
-                                        .protects = !setup.scan && setup.enters_protected},
-              memory, *hlrc_, hlrc_->ordering());
+  protocol::sc::PagesConfig pages{NodeId{self}, blocks, !setup.scan && setup.enters_protected};
+  sc_.emplace(pages, memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
 }
 
