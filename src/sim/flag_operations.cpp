@@ -17,8 +17,7 @@ bool Operations::is_sequential(const Actor& actor, const Op& op) const {
   return history_.nodes_[actor.node].hlrc().entry(block).synchronises();
 }
 
-// The word in the node's memory; nullptr: a fault comes first. Who waits for a word takes no turn
-// for a while.
+// The word in the node's memory; nullptr: a fault comes first.
 std::byte* Operations::flag_at(Actor& actor, const Op& op, Access wanted) {
   std::uint32_t unit = history_.program_->setup.block_bytes;
   std::uint64_t block = history_.region_first_[op.region] + op.at / unit;

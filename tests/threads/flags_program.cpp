@@ -41,7 +41,7 @@ void spin(int) {
   }
 }
 
-// Who waits only loads.
+// A thread that waits only loads.
 struct alignas(4096) {
   std::atomic<unsigned> next_ticket{0}, served{0};
 } tickets;

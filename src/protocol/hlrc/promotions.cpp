@@ -90,8 +90,8 @@ std::uint64_t Promotions::answer_for(NodeId home) const {
 Task<std::uint64_t> Promotions::home_stays_held(Strand& s, std::uint64_t block) {
   const BlockEntry& entry = node_.entries[block];
   BlockState state = entry.state();
-  // A home by policy that its node never touched is known to who asks, and not here. A copy without
-  // a home has just been claimed by another node.
+  // A home by policy that its node never touched is known to the node that asks, and not here. A
+  // copy without a home has just been claimed by another node.
   bool copy = state == BlockState::kClean || state == BlockState::kWritten;
   if (copy && entry.home() == kNoNode) co_return 0;
   if (copy || (entry.home() != kNoNode && entry.home() != node_.config.self))

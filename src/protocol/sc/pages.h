@@ -12,8 +12,8 @@ namespace sc {
 struct PagesConfig {
   NodeId self;
   std::uint64_t blocks = 0;
-  // Whether a write to a protected synchronisation page faults. If not, who reads one gets it as
-  // its only holder.
+  // Whether a write to a protected synchronisation page faults. If not, a node that reads one gets
+  // it as its only holder.
   bool protects = true;
 };
 
