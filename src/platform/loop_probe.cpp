@@ -53,7 +53,8 @@ void note_step(const ucontext_t& context) {
   if (loop_count == kMostLoopSteps) return;
   greg_t* kept = loop_registers[loop_count];
   std::memcpy(kept, context.uc_mcontext.gregs, sizeof loop_registers[0]);
-  loop_steps[loop_count++] = {static_cast<std::uintptr_t>(kept[REG_RIP]), kept};
+  loop_steps[loop_count++] = {static_cast<std::uintptr_t>(kept[REG_RIP]),
+                              static_cast<std::uintptr_t>(kept[REG_RSP]), kept};
 }
 
 std::uint64_t mixed(std::uint64_t all, std::uint64_t next) {

@@ -18,6 +18,7 @@ using IsOwnCode = bool (*)(std::uintptr_t at);
 // An instruction of a loop, and the general registers before it, as a ucontext_t has them.
 struct LoopStep {
   std::uintptr_t at = 0;
+  std::uintptr_t stack = 0;  // the stack pointer
   const greg_t* registers = nullptr;
 };
 

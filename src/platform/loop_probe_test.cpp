@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -55,6 +56,15 @@ void give_way() {
 
 bool everything(std::uintptr_t) { return true; }
 
+// Whether these are instructions of the function, one after the other.
+bool are_of(void (*loop)(), std::span<const LoopStep> steps) {
+  auto begin = reinterpret_cast<std::uintptr_t>(loop);
+  constexpr std::uintptr_t kMost = 128;
+  return steps.size() >= 2 && std::all_of(steps.begin(), steps.end(), [&](const LoopStep& step) {
+           return step.at - begin < kMost && step.registers != nullptr && step.stack != 0;
+         });
+}
+
 // Whether the loop polls, if it is looked at again and again. In a process of its own, since the
 // handlers of faults are installed.
 [[noreturn]] void find_out(void (*loop)(), bool expected) {
@@ -73,7 +83,10 @@ bool everything(std::uintptr_t) { return true; }
   while (thread == 0) usleep(1000);
   usleep(10'000);
   bool polls = false;
-  for (int i = 0; i < 2; ++i) polls = polls || probe_loop(thread, everything).polls;
+  for (int i = 0; i < 2 && !polls; ++i) {
+    LoopReport report = probe_loop(thread, everything);
+    polls = report.polls && are_of(loop, report.steps);
+  }
   ready = 1;
   looping.join();
   _exit(polls == expected && over ? 42 : 43);

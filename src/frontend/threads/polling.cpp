@@ -85,9 +85,7 @@ bool serve_loop(const platform::LoopReport& loop) {
   if (!serves_atomics()) return false;
   for (const platform::LoopStep& step : loop.steps)
     for (const patch::Operand& read : patch::operands_read(step.at, step.registers)) {
-      std::uintptr_t from_stack =
-          read.address - static_cast<std::uintptr_t>(step.registers[REG_RSP]);
-      bool is_local = from_stack + kRedZone < kFrames;  // no other thread stores there
+      bool is_local = read.address - step.stack + kRedZone < kFrames;  // of this thread alone
       if (is_local || !is_served_word(read.address)) continue;
       auto* word = reinterpret_cast<const void*>(read.address);
       served = Program::get()->node().promote(word, read.bytes).ok() || served;

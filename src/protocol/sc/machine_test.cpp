@@ -206,5 +206,99 @@ TEST_F(ScMachineTest, MalformedMessagesAreRefused) {
   EXPECT_EQ(job.malformed, before + 1);
 }
 
+// Blocks before those of regions with sequential consistency.
+class SynchronisationPageTest : public testing::Test {
+ protected:
+  void serve_everywhere() {
+    for (std::uint32_t n = 0; n < 3; ++n) job.step(n, ScServe{kPage, kHome});
+  }
+  // Result: the answer to a thread that has the grant; 0: it has not come.
+  std::uint64_t ask(std::uint32_t node) {
+    for (int i = 0; i < 2; ++i) {
+      job.step(node, ScAsk{kPage, Access::kWrite, kHome, kThread});
+      if (job.resumed[kThread.value].value != 0) break;
+      job.deliver_all();
+    }
+    return job.resumed[kThread.value].value;
+  }
+  void yield(std::uint32_t node) {
+    ASSERT_EQ(job.recalls.size(), 1u);
+    Recall recall = job.recalls.front().second;
+    job.recalls.clear();
+    EXPECT_TRUE(recall.releases);
+    job.step(node, ScYielded{recall.block, recall.home, true, false});
+    job.deliver_all();
+  }
+  void close_interval(std::uint32_t node) {
+    std::vector<BlockRange> ranges{{40, 1}};
+    job.step(node, CloseInterval{&ranges});
+  }
+  bool is_refused(std::uint32_t to, const wire::ScMessage& message, std::size_t tail) {
+    std::vector<std::byte> bytes;
+    wire::put(bytes, message);
+    bytes.resize(bytes.size() + tail);
+    int before = job.malformed;
+    job.step(to, Received{NodeId{1}, bytes});
+    return job.malformed > before;
+  }
+
+  static constexpr BlockId kPage{7};
+  static constexpr WaiterId kThread{4};
+  static constexpr std::size_t kStamp = 3 * sizeof(std::uint32_t);
+  TestJob job{3, 1024, 2, kFirst};
+};
+
+TEST_F(SynchronisationPageTest, TheHomeGrantsNothingBeforeThePageIsReady) {
+  serve_everywhere();
+  EXPECT_EQ(ask(1), 0u);
+  job.step(2, ScReady{kPage, kHome});
+  job.deliver_all();
+  EXPECT_EQ(ask(1) & 3, static_cast<std::uint64_t>(Access::kWrite));
+}
+
+TEST_F(SynchronisationPageTest, AHolderAcquiresFromTheLastWriter) {
+  serve_everywhere();
+  job.step(1, ScReady{kPage, kHome});
+  job.deliver_all();
+  EXPECT_EQ(ask(1), static_cast<std::uint64_t>(Access::kWrite)) << "its own stores";
+  job.step(1, ScInstalled{kPage});
+  job.step(2, ScAsk{kPage, Access::kWrite, kHome, kThread});
+  job.deliver_all();
+  close_interval(1);  // the release that goes with the yield
+  yield(1);
+  std::uint64_t answer = ask(2);
+  EXPECT_NE(answer & kAcquires, 0u);
+  EXPECT_EQ(acquired_from(answer), NodeId{1});
+}
+
+TEST_F(SynchronisationPageTest, AHolderThatKnowsAllNoticesAsksNobody) {
+  serve_everywhere();
+  job.step(1, ScReady{kPage, kHome});
+  job.deliver_all();
+  std::uint64_t answer = ask(2);
+  EXPECT_NE(answer & kAcquires, 0u) << "leases die";
+  EXPECT_EQ(acquired_from(answer), NodeId{2});
+}
+
+TEST_F(SynchronisationPageTest, MalformedMessagesAreRefused) {
+  using wire::Kind;
+  wire::ScMessage ready{.kind = Kind::kScReady, .writer = 2, .block = kPage.value};
+  EXPECT_TRUE(is_refused(0, ready, kStamp)) << "no such page";
+  serve_everywhere();
+  EXPECT_TRUE(is_refused(0, ready, kStamp - 1));
+  EXPECT_TRUE(is_refused(0, ready, kStamp + 1));
+  EXPECT_TRUE(is_refused(2, ready, kStamp)) << "not the home";
+  wire::ScMessage nobody = ready;
+  nobody.writer = 4;
+  EXPECT_TRUE(is_refused(0, nobody, kStamp));
+  nobody.writer = 0;
+  EXPECT_TRUE(is_refused(0, nobody, 0));
+  wire::ScMessage request{.kind = Kind::kScRequest, .access = 2, .writer = 2, .block = kPage.value};
+  EXPECT_TRUE(is_refused(0, request, kStamp)) << "a request has no stamp";
+  wire::ScMessage region{.kind = Kind::kScYielded, .wrote = 1, .writer = 2, .block = kFirst + 1};
+  EXPECT_TRUE(is_refused(0, region, kStamp)) << "of a region";
+  EXPECT_FALSE(is_refused(0, ready, kStamp));
+}
+
 }  // namespace
 }  // namespace terrane::protocol
