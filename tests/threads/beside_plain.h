@@ -38,4 +38,24 @@ inline std::string sorted(const std::string& text) {
   return all;
 }
 
+// Programs that print "good" and end with 0 where all is right.
+inline void expect_good(const Outcome& outcome, const std::string& how) {
+  EXPECT_EQ(outcome.exit_code, 0) << how << ": " << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.out, "good"), 1) << how << ": " << outcome.out << outcome.err;
+}
+
+inline void expect_good(const std::string& options, const std::string& program) {
+  expect_good(finish(threads(options, program)), options);
+}
+
+class GoodOnHosts : public OnHosts {
+ protected:
+  // On one node of each of two hosts.
+  void expect_good_on_hosts(const std::string& program) {
+    if (!make_hosts({.hosts = 2})) return;
+    const std::string options = "--heartbeat 20 -H h0,h1 --placement 1";
+    test_hosts::expect_good(launch(0, threads(options, program)).finish(), options);
+  }
+};
+
 }  // namespace terrane::test_hosts

@@ -8,36 +8,27 @@ namespace {
 
 const std::string kProgram = FLAGS_PROGRAM;
 
-void expect_good(const std::string& options) {
-  Outcome outcome = finish(threads(options, kProgram));
-  EXPECT_EQ(outcome.exit_code, 0) << options << ": " << outcome.out << outcome.err;
-  EXPECT_EQ(count(outcome.out, "good"), 1) << options << ": " << outcome.out << outcome.err;
-}
-
 TEST(FlagsTest, OrdinaryLoadsAndStoresSynchroniseByPatchedCode) {
-  expect_good("-n 1");
-  expect_good("-n 3 --placement 1");
+  expect_good("-n 1", kProgram);
+  expect_good("-n 3 --placement 1", kProgram);
 }
 
-TEST(FlagsTest, TheySynchroniseByTraps) { expect_good("-n 2 --placement 1 --atomics=trap"); }
+TEST(FlagsTest, TheySynchroniseByTraps) {
+  expect_good("-n 2 --placement 1 --atomics=trap", kProgram);
+}
 
 TEST(FlagsTest, TheySynchroniseWithEachWriteDetection) {
-  expect_good("-n 3 --placement 1 --fault-source uffd-sync");
-  expect_good("-n 2 --placement 1 --fault-source sigsegv");
+  expect_good("-n 3 --placement 1 --fault-source uffd-sync", kProgram);
+  expect_good("-n 2 --placement 1 --fault-source sigsegv", kProgram);
 }
 
-TEST(FlagsTest, TheySynchroniseByMessages) { expect_good("-n 3 --placement 1 --transport ucx"); }
-
-class FlagsOnHosts : public OnHosts {};
-
-TEST_F(FlagsOnHosts, OrdinaryLoadsAndStoresSynchronise) {
-  if (!make_hosts({.hosts = 2})) return;
-  std::string line = std::string(cluster_test::kTerrane) +
-                     " threads --heartbeat 20 -H h0,h1 --placement 1 " + kProgram;
-  Outcome outcome = launch(0, cluster_test::words(line)).finish();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_EQ(count(outcome.out, "good"), 1) << outcome.out << outcome.err;
+TEST(FlagsTest, TheySynchroniseByMessages) {
+  expect_good("-n 3 --placement 1 --transport ucx", kProgram);
 }
+
+using FlagsOnHosts = GoodOnHosts;
+
+TEST_F(FlagsOnHosts, OrdinaryLoadsAndStoresSynchronise) { expect_good_on_hosts(kProgram); }
 
 }  // namespace
 }  // namespace terrane::test_hosts

@@ -16,12 +16,6 @@ constexpr const char* kSetUps[] = {"-n 1",
                                    "-n 2 --placement 1 --fault-source sigsegv --atomics=trap",
                                    "-n 2 --placement 1 --transport ucx"};
 
-void expect_good(const std::string& options, const std::string& program) {
-  Outcome outcome = finish(threads(options, program));
-  EXPECT_EQ(outcome.exit_code, 0) << options << ": " << outcome.out << outcome.err;
-  EXPECT_EQ(count(outcome.out, "good"), 1) << options << ": " << outcome.out << outcome.err;
-}
-
 TEST(LockedTest, ProgramsOfAnyCompilerLoseNoUpdate) {
   for (const char* options : kSetUps) expect_good(options, kProgram);
 }
@@ -43,16 +37,9 @@ TEST(LockedTest, AWayThatIsNoneIsRefused) {
   EXPECT_EQ(count(outcome.err, "must be patch, trap or refuse"), 1) << outcome.err;
 }
 
-class LockedOnHosts : public OnHosts {};
+using LockedOnHosts = GoodOnHosts;
 
-TEST_F(LockedOnHosts, ProgramsOfAnyCompilerLoseNoUpdate) {
-  if (!make_hosts({.hosts = 2})) return;
-  std::string line = std::string(cluster_test::kTerrane) +
-                     " threads --heartbeat 20 -H h0,h1 --placement 1 " + kProgram;
-  Outcome outcome = launch(0, cluster_test::words(line)).finish();
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_EQ(count(outcome.out, "good"), 1) << outcome.out << outcome.err;
-}
+TEST_F(LockedOnHosts, ProgramsOfAnyCompilerLoseNoUpdate) { expect_good_on_hosts(kProgram); }
 
 }  // namespace
 }  // namespace terrane::test_hosts
