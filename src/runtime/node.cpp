@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "membership/membership.h"
 #include "runtime/before_operations.h"
+#include "runtime/memory_texts.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
@@ -16,15 +17,6 @@ namespace terrane::runtime {
 namespace {
 
 constexpr std::uint64_t kRunBytes = 64 << 10;  // most that one miss fetches
-
-std::string size_text(std::uint64_t bytes) {
-  return bytes < (1 << 20) ? fmt::format("{} KiB", bytes >> 10)
-                           : fmt::format("{} MiB", bytes >> 20);
-}
-
-std::string name_of(NodeId node, const bootstrap::Bootstrap& bootstrap) {
-  return fmt::format("node {} ({})", node.value, bootstrap.host_name(node));
-}
 
 // A share in blocks, as the protocol has it.
 struct Blocks {
@@ -45,79 +37,12 @@ void set_limits(protocol::HlrcConfig& config, const MemoryShare& share) {
   config.most_homes = blocks.most_homes;
 }
 
-// Refuses a region that could never be filled.
-Outcome fits_memory(std::uint64_t bytes, const Allocation& options,
-                    const std::vector<MemoryShare>& memory, const bootstrap::Bootstrap& bootstrap) {
-  const std::uint32_t nodes = bootstrap.nodes();
-  constexpr std::uint32_t kNamed = 4;
-  std::uint64_t all = 0;
-  std::string where;
-  for (std::uint32_t n = 0; n < nodes; ++n) {
-    auto [limit, most] = memory[n];
-    all = limit > ~0ull - all ? ~0ull : all + limit;
-    std::uint64_t part = bytes / nodes;
-    if (options.policy.homes == protocol::Homes::kExplicit)
-      part = n == options.policy.argument ? bytes : 0;
-    if (options.policy.homes == protocol::Homes::kFirstTouch) part = 0;
-    if (part > most)
-      return {Status::kNoMemory,
-              fmt::format("{} would be the home of {} of a region of {} and may keep {}; "
-                          "choose other homes, use more nodes, or raise --memory",
-                          name_of(NodeId{n}, bootstrap), size_text(part), size_text(bytes),
-                          size_text(most))};
-    if (n < kNamed)
-      where += fmt::format("{}{} {}", n == 0 ? "" : ", ", name_of(NodeId{n}, bootstrap),
-                           size_text(limit));
-  }
-  if (bytes <= all) return {};
-  if (nodes > kNamed) where += fmt::format(" and {} more", nodes - kNamed);
-  return {Status::kNoMemory,
-          fmt::format("a region of {} is larger than the memory of all nodes together, {}: "
-                      "{}; use more nodes, or raise --memory",
-                      size_text(bytes), size_text(all), where)};
-}
-
 // A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
 void end_without(bootstrap::Bootstrap& bootstrap, const bootstrap::News& news) {
   bootstrap.fail(fmt::format("{}; shared pages cannot go on without node {}: run it without "
                              "--on-death survive",
                              news.why, news.node.value),
                  1);
-}
-
-// What the other nodes keep, for a sentence: known of those whose memory this node reaches.
-std::string others_text(const Node& self, PageSpace& space, const std::vector<MemoryShare>& memory,
-                        const bootstrap::Bootstrap& bootstrap) {
-  constexpr std::uint32_t kNamed = 4;
-  std::string text;
-  std::uint32_t named = 0;
-  for (std::uint32_t n = 0; n < self.nodes(); ++n) {
-    if (n == self.self().value || named++ >= kNamed) continue;
-    std::uint64_t most = memory[n].home_bytes;
-    std::string limit = most == ~0ull ? "all that its host has" : size_text(most);
-    bool is_near = space.reaches(NodeId{n});
-    text +=
-        fmt::format("{}{} {}may keep {}", text.empty() ? ": " : ", ", name_of(NodeId{n}, bootstrap),
-                    is_near ? fmt::format("keeps {} and ", size_text(space.kept_bytes(NodeId{n})))
-                            : std::string(),
-                    limit);
-  }
-  return named > kNamed ? text + fmt::format(", and {} more", named - kNamed) : text;
-}
-
-// Whether one node may write the block or many may read it: by its region's protocol, or because it
-// is a synchronisation page.
-bool is_sequential(const PageSpace& space, const protocol::Hlrc& hlrc, BlockId block) {
-  return block.value >= space.sc_first() || hlrc.entry(block.value).synchronises();
-}
-
-// On a page that only one node may write: by the processor.
-Outcome atomic_in_place(Node& node, const void* address, const protocol::AtomicOp& op,
-                        std::uint64_t& before) {
-  auto at = reinterpret_cast<std::uintptr_t>(address);
-  Outcome present = node.touch(address, op.size, op.kind != protocol::AtomicKind::kLoad);
-  if (present.ok()) before = protocol::perform(op, reinterpret_cast<std::byte*>(at - op.offset));
-  return present;
 }
 
 }  // namespace
@@ -267,186 +192,6 @@ void Node::leave() {
   engine_->stop();
   if (locks_ != nullptr) report();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
-}
-
-platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
-                                      platform::Access wanted) {
-  return static_cast<Node*>(context)->fault(offset, wanted);
-}
-
-platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
-  if (guards_.contains(offset / space_->unit())) return platform::FaultVerdict::kGuard;
-  std::uint64_t from = platform::ticks();
-  ThreadContext& context = threads_.current();
-  bool write = wanted == platform::Access::kWrite;
-  std::uint64_t fetched = context.counters.pages_fetched.get();
-  (write ? context.counters.write_faults : context.counters.read_faults).add(1);
-  std::uint64_t kept = space_->kept_bytes(self());
-  auto result = make_present(context, BlockId{offset / space_->unit()},
-                             write ? protocol::Access::kWrite : protocol::Access::kRead);
-  // A fault that fetched nothing: if its page got memory it was filled with zeros; otherwise it was
-  // only claimed or unprotected.
-  bool came = context.counters.pages_fetched.get() != fetched;
-  bool zeros = !came && space_->kept_bytes(self()) > kept;
-  if (zeros) context.counters.zero_fills.add(1);
-  if (sites_ != nullptr) {
-    SiteCounters::Site& site = sites_->of(offset / space_->unit());
-    ++site.faults;
-    if (zeros) ++site.zeros;
-  }
-  (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns_since(from));
-  context.waited_ns = 0;
-  if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
-  return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed
-                                                    : platform::FaultVerdict::kForeign;
-}
-
-// If there is no memory for the block, this node gives back all memory that it can. It tries
-// several times, because its other threads may take that memory first, and because written pages
-// stay while their homes have no memory for them; the homes' handler threads are making some.
-protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
-                                         protocol::Access wanted) {
-  constexpr int kTries = 16;
-  for (int i = 0; i < kTries; ++i) {
-    auto result = protocol::FaultResult::kSynchronises;
-    if (!is_sequential(*space_, *hlrc_, block))
-      result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
-    if (result == protocol::FaultResult::kSynchronises)
-      result = engine_->run(context, sc_->fault(context.strand, block, wanted));
-    if (result != protocol::FaultResult::kNoMemory) return result;
-    if (i > 0) ::usleep(1000u << std::min(i, 8));
-    engine_->run(context, hlrc_->free_memory(context.strand));
-  }
-  out_of_memory(self(), block.value);
-}
-
-void Node::out_of_memory(NodeId node, std::uint64_t block) {
-  std::uint64_t most = memory_[node.value].home_bytes;
-  std::string limit =
-      most == ~0ull ? std::string() : fmt::format(" and may keep {}", size_text(most));
-  // A full node asks others to become the home of such a block.
-  bool moves = node == self() && nodes() > 1 &&
-               engine_->allocation_of(block).policy.homes == protocol::Homes::kFirstTouch;
-  std::string why = moves
-                        ? ", and no other node has room for more" +
-                              others_text(*this, *space_, memory_, *bootstrap_) + "; use more nodes"
-                        : ", and has no more; use more nodes, spread the homes";
-  bootstrap_->fail(
-      fmt::format("out of memory for shared page {}: {} keeps {} of pages whose home it is{}{}, "
-                  "or raise --memory",
-                  fmt::ptr(space_->address_of(block)), name_of(node, *bootstrap_),
-                  size_text(space_->kept_bytes(node)), limit, why),
-      1);
-  std::abort();
-}
-
-Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* what,
-                          protocol::BlockRange& blocks) {
-  std::optional<std::uint64_t> at = space_->offset_of(address, bytes);
-  if (!at) {
-    return {Status::kAddress,
-            fmt::format("{}: {} is not in shared memory", what, fmt::ptr(address))};
-  }
-  if (bytes == 0) {
-    blocks = {};
-    return {};
-  }
-  std::uint64_t first = *at / space_->unit();
-  blocks = {first, (*at + bytes - 1) / space_->unit() - first + 1};
-  return {};
-}
-
-Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
-  protocol::BlockRange blocks;
-  Outcome range = check_range(address, bytes, "touch", blocks);
-  if (!range.ok()) return range;
-  ThreadContext& context = threads_.current();
-  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
-    auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result = on_own_stack([this, &context, b, access] {
-      Inside inside(context);
-      return make_present(context, BlockId{b}, access);
-    });
-    if (result == protocol::FaultResult::kForeign) {
-      return {Status::kAddress,
-              fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};
-    }
-  }
-  return {};
-}
-
-Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before) {
-  protocol::BlockRange blocks;
-  Outcome range = check_range(address, op.size, "atomic operation", blocks);
-  if (!range.ok()) return range;
-  auto at = reinterpret_cast<std::uintptr_t>(address);
-  op.offset = static_cast<std::uint32_t>(at % space_->unit());
-  if (!protocol::is_valid(op, space_->unit()))
-    return {Status::kInvalid,
-            fmt::format("an atomic operation on {} bytes at {}: a word has 1, 2, 4 or 8 "
-                        "bytes and is aligned to its size",
-                        op.size, fmt::ptr(address))};
-  if (is_sequential(*space_, *hlrc_, BlockId{blocks.first})) {
-    begin_operation();
-    return atomic_in_place(*this, address, op, before);
-  }
-  constexpr int kTries = 16;
-  begin_operation();
-  ThreadContext& context = threads_.current();
-  for (int i = 0; i < kTries; ++i) {
-    auto done = on_own_stack([this, &context, &op, block = BlockId{blocks.first}] {
-      Inside inside(context);
-      return engine_->run(context, hlrc_->atomic(context.strand, block, op));
-    });
-    before = done.before;
-    if (done.result == protocol::FaultResult::kDone) return {};
-    if (done.result == protocol::FaultResult::kSynchronises)
-      return atomic_in_place(*this, address, op, before);
-    if (done.result == protocol::FaultResult::kForeign)
-      return {Status::kAddress,
-              fmt::format("atomic operation: {} lies in no allocation", fmt::ptr(address))};
-    on_own_stack([&] {
-      Inside inside(context);
-      engine_->run(context, hlrc_->free_memory(context.strand));
-    });
-  }
-  out_of_memory(self(), blocks.first);
-}
-
-Outcome Node::promote(const void* address, std::uint64_t bytes) {
-  protocol::BlockRange blocks;
-  Outcome range = check_range(address, bytes, "synchronisation page", blocks);
-  if (!range.ok()) return range;
-  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
-    if (is_sequential(*space_, *hlrc_, BlockId{b})) continue;
-    begin_operation();
-    ThreadContext& context = threads_.current();
-    auto result = on_own_stack([this, &context, b] {
-      Inside inside(context);
-      for (;;) {
-        auto done = engine_->run(context, hlrc_->promote(context.strand, BlockId{b}));
-        if (done != protocol::FaultResult::kNoMemory) return done;
-        make_present(context, BlockId{b}, protocol::Access::kWrite);
-      }
-    });
-    if (result == protocol::FaultResult::kForeign)
-      return {Status::kAddress, fmt::format("synchronisation page: {} lies in no allocation",
-                                            fmt::ptr(space_->address_of(b)))};
-  }
-  return {};
-}
-
-Outcome Node::evict(const void* address, std::uint64_t bytes) {
-  protocol::BlockRange blocks;
-  Outcome range = check_range(address, bytes, "evict", blocks);
-  if (!range.ok()) return range;
-  ThreadContext& context = threads_.current();
-  on_own_stack([this, &context, blocks] {
-    Inside inside(context);
-    engine_->run(context, hlrc_->evict(context.strand, blocks, true));
-    engine_->run(context, sc_->evict(context.strand, blocks));
-  });
-  return {};
 }
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
