@@ -34,6 +34,7 @@ std::byte* Operations::flag_at(Actor& actor, const Op& op, Access wanted) {
 }
 
 void Operations::begin_flag(Actor& actor, const Op& op) {
+  check_stands(op);
   std::uint32_t unit = history_.program_->setup.block_bytes;
   std::uint64_t block = history_.region_first_[op.region] + op.at / unit;
   if (op.kind == OpKind::kFlagStore) return access(actor, op);

@@ -284,9 +284,14 @@ void Operations::leave_lock(Actor& actor, std::uint32_t lock) {
 
 // A load or store through the application view. It takes effect at once if the entry allows it.
 // Otherwise a fault comes first.
-void Operations::access(Actor& actor, const Op& op) {
+// A program that is made smaller may have lost the operation that allocates the region.
+void Operations::check_stands(const Op& op) const {
   if (!history_.region_stands_[op.region])
     violated(Fault::kBadAnswer, "region {} is not there", op.region);
+}
+
+void Operations::access(Actor& actor, const Op& op) {
+  check_stands(op);
   std::uint32_t unit = history_.program_->setup.block_bytes;
   std::uint64_t block = history_.region_first_[op.region] + op.at / unit;
   Node& node = history_.nodes_[actor.node];
@@ -355,8 +360,7 @@ void Operations::wrong_value(const Actor& actor, const Op& op, std::uint64_t fou
 }
 
 void Operations::begin_atomic(Actor& actor, const Op& op) {
-  if (!history_.region_stands_[op.region])
-    violated(Fault::kBadAnswer, "region {} is not there", op.region);
+  check_stands(op);
   std::uint32_t unit = history_.program_->setup.block_bytes;
   Op word = word_of(op);
   protocol::AtomicOp& atomic = actor.atomic;

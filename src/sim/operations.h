@@ -37,6 +37,7 @@ class Operations {
   void begin_sync(Actor& actor, const Op& op);
   void begin_evict(Actor& actor, const Op& op);
   void begin_count(Actor& actor, const Op& op);
+  void check_stands(const Op& op) const;
   void access(Actor& actor, const Op& op);
   [[noreturn]] void wrong_value(const Actor& actor, const Op& op, std::uint64_t found,
                                 std::uint64_t expected) const;

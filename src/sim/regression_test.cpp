@@ -46,5 +46,18 @@ TEST(RegressionTest, ASubscriptionOutlivesItsRegion) {
   EXPECT_FALSE(replay.failed) << replay.reason;
 }
 
+// A program loses operations while it is made smaller, also those that allocate the regions.
+// Sanitizers see what then lies outside.
+TEST(RegressionTest, AProgramWithFlagsIsMadeSmaller) {
+  CampaignOptions options;
+  options.mutant = "GrantBeforeReady";
+  options.histories = 2'000;
+  CampaignReport report = run_campaign(options);
+  ASSERT_TRUE(report.failed_seed);
+  Shrunk small = shrink(options, *report.failed_seed);
+  EXPECT_GT(small.tried, 100u);
+  EXPECT_FALSE(small.reason.empty());
+}
+
 }  // namespace
 }  // namespace terrane::sim

@@ -22,6 +22,7 @@ void Schedule::begin(base::Prng& rng, Mood mood) {
 void Schedule::make_fair() {
   stays_ = falls_asleep_ = false;
   simple_ = true;
+  std::fill(std::begin(slow_), std::end(slow_), false);
 }
 
 ActorId Schedule::pick() {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/chunks/chunk_outbox.h"
 #include "protocol/chunks/slots.h"
 
 namespace terrane::protocol {

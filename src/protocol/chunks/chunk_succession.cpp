@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "protocol/chunks/chunk_cache.h"
+#include "protocol/chunks/placements.h"
 #include "protocol/chunks/work_shape.h"
 
 namespace terrane::protocol {
