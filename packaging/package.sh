@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 . scripts/packages.sh
 
-readonly kinds="deb rpm"
+readonly kinds="deb rpm container sbom"
 
 die() {
   echo "package: $*" >&2
@@ -48,8 +48,13 @@ TEXT
   export CCACHE_DIR=${CCACHE_DIR:-${HOME:-$PWD/build}/.cache/ccache}
   [ ! -e "$settings" ] || export CCACHE_CONFIGPATH=$settings
   (cd "$folder/$name" && dpkg-buildpackage --no-sign)
+  local tree trees=()
+  for tree in "$folder/$name"/debian/terrane/usr "$folder/$name"/debian/{lib,}terrane?*/usr; do
+    trees+=("$(basename "$(dirname "$tree")")=$tree")
+  done
+  python3 -B packaging/sbom.py "${trees[@]}" >"$folder/terrane_$version.spdx.json"
   rm -rf "${folder:?}/$name"
-  echo "Built: $(cd "$folder" && echo *.dsc *.deb) in $folder"
+  echo "Built: $(cd "$folder" && echo *.dsc *.deb *.spdx.json) in $folder"
 }
 
 # On a system whose packages are not RPM's the needs of the build are found by CMake alone.
@@ -64,6 +69,30 @@ package_rpm() {
   python3 -B packaging/lists.py --rpm packaging/rpm/terrane.spec.in >"$folder/SPECS/terrane.spec"
   rpmbuild -ba --define "_topdir $folder" "${options[@]}" "$folder/SPECS/terrane.spec"
   echo "Built: $(cd "$folder" && echo SRPMS/*.rpm RPMS/*/*.rpm) in $folder"
+}
+
+# What docker or podman sees is the archive, unpacked: neither .git nor build/. BASE and CONTAINER_OPTIONS are passed on.
+package_container() {
+  local folder=build/packages/container engine
+  engine=$(command -v podman || command -v docker) || die "neither podman nor docker is there"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  archive "$folder/terrane.tar" context
+  tar -C "$folder" -xf "$folder/terrane.tar"
+  # shellcheck disable=SC2086
+  "$engine" build ${BASE:+--build-arg "BASE=$BASE"} ${CONTAINER_OPTIONS:-} -t "terrane:$version" \
+    -f packaging/Containerfile "$folder/context"
+  rm -rf "$folder"
+  echo "Built: the image terrane:$version"
+}
+
+# Of a build for any system: the files of build/stage.
+package_sbom() {
+  local folder=build/packages/sbom
+  ./run build
+  mkdir -p "$folder"
+  python3 -B packaging/sbom.py "terrane=build/stage" >"$folder/terrane-$version.spdx.json"
+  echo "Built: terrane-$version.spdx.json in $folder"
 }
 
 [ $# -eq 1 ] && [[ " $kinds " == *" $1 "* ]] || die "usage: ./run package KIND; kinds: $kinds"
