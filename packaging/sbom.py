@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 import lists
 
@@ -25,7 +26,7 @@ NEEDED = {"build", "option", "demo"}
 # How Terrane has a part: the relationship, and whether it begins at the part.
 RELATIONS = {"compiled": ("STATIC_LINK", False), "linked": ("DYNAMIC_LINK", False),
              "loaded": ("RUNTIME_DEPENDENCY_OF", True), "built": ("BUILD_TOOL_OF", True)}
-Part = collections.namedtuple("Part", "package name licence how")
+Part = collections.namedtuple("Part", "package name licence how debian fedora")
 
 
 def rows(file):
@@ -36,8 +37,9 @@ def rows(file):
 
 
 def parts():
-    return [Part(package, name, licence.replace("+", " "), how)
-            for package, name, licence, how in rows("packaging/parts.txt")]
+    fedora = {row[0]: row[2] for row in rows("scripts/packages.txt") if len(row) > 2}
+    for package, name, licence, how, *asked in rows("packaging/parts.txt"):
+        yield Part(package, name, licence.replace("+", " "), how, *(asked or (package, fedora.get(package, package))))
 
 
 def faults(packages, known):
@@ -50,10 +52,10 @@ def faults(packages, known):
 
 
 def check():
-    found = list(faults(list(rows("scripts/packages.txt")), parts()))
+    found = list(faults(list(rows("scripts/packages.txt")), list(parts())))
     for fault in found:
         print(fault, file=sys.stderr)
-    print(f"sbom: {len(parts())} parts, {len(found)} faults")
+    print(f"sbom: {len(list(parts()))} parts, {len(found)} faults")
     return 1 if found else 0
 
 
@@ -72,14 +74,13 @@ def system():
     return re.search(r"^ID=\"?([^\"\n]*)", text, re.MULTILINE).group(1)
 
 
-def version(package):
+def version(part):
     """The version here, and the package's address (https://github.com/package-url)."""
-    debian = said("dpkg-query", "-W", "-f", "${Version}", package)
+    debian = said("dpkg-query", "-W", "-f", "${Version}", part.debian)
     if debian:
-        return debian, f"pkg:deb/{system()}/{package}@{debian}"
-    names = {row[0]: row[2] for row in rows("scripts/packages.txt") if len(row) > 2}
-    fedora = said("rpm", "-q", "--qf", "%{VERSION}-%{RELEASE}", names[package])
-    return (fedora, f"pkg:rpm/{system()}/{names[package]}@{fedora}") if fedora else ("", "")
+        return debian, f"pkg:deb/{system()}/{urllib.parse.quote(part.debian)}@{urllib.parse.quote(debian)}"
+    fedora = said("rpm", "-q", "--qf", "%{VERSION}-%{RELEASE}", part.fedora)
+    return (fedora, f"pkg:rpm/{system()}/{urllib.parse.quote(part.fedora)}@{fedora}") if fedora else ("", "")
 
 
 def date():
@@ -131,7 +132,7 @@ def own_packages(document, trees):
 
 def other_packages(document, main):
     for part in parts():
-        number, address = version(part.package)
+        number, address = version(part)
         if not number and part.how == "built":
             continue
         one = entry(identity("Part", part.name), part.name, number, part.licence)
@@ -158,7 +159,7 @@ def bill(trees):
 
 
 def self_test():
-    known = [Part("a-dev", "a", "MIT", "linked"), Part("c-dev", "c", "MIT", "eaten")]
+    known = [Part("a-dev", "a", "MIT", "linked", "a", "a"), Part("c-dev", "c", "MIT", "eaten", "c", "c")]
     found = list(faults([["a-dev", "build"], ["b-dev", "option"], ["c-dev", "ci"], ["d", "test"]], known))
     assert len(found) == 2 and found[0].startswith("b-dev:") and "'eaten'" in found[1], found
     with tempfile.TemporaryDirectory() as folder:
