@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs Debian's packages in a fresh root of a suite, runs programs of the README, and purges them.
+# Installs Debian's packages in a fresh root of a suite, runs programs of the README, upgrades them (alone) and purges them.
 # Usage: try_deb.sh SUITE [alone|openmpi-first|openmpi-later]...     (as root; after in_root.sh SUITE ./run package deb)
 #        DEBS=FOLDER try_deb.sh ...       packages of another folder of this checkout's build/
 # The root is one of debootstrap alone, below build/roots/fresh, and its changes are thrown away. Ends with 1 at the first thing that is not as it must be.
@@ -54,6 +54,44 @@ more_programs() {
   says "" oshrun -np 2 ./heat_f 60 20
 }
 
+# The same packages with the next number.
+make_newer() {
+  local package
+  mkdir newer
+  for package in "$checkout/$DEBS"/*.deb; do
+    dpkg-deb -R "$package" tree
+    sed -i -E '/^(Version|Depends|Recommends):/s/([0-9.]+-)1\b/\12/g' tree/DEBIAN/control
+    dpkg-deb -b tree newer >/dev/null
+    rm -r tree
+  done
+}
+
+# Jobs that run while packages change, or go, end well; also a child process that is started afterwards.
+jobs_survive() { # COMMAND...
+  local one two
+  echo "+ $* while jobs run"
+  rm -f started1 started2 go
+  terrane threads -n 2 ./long_job started1 go >one.txt 2>&1 &
+  one=$!
+  terrane hosts -n 2 terrane threads -H h0,h1 "$work/long_job" started2 go >two.txt 2>&1 &
+  two=$!
+  until { [ -e started1 ] && [ -e started2 ]; } || ! kill -0 $one $two 2>/dev/null; do sleep 0.1; done
+  "$@"
+  touch go
+  wait $one && wait $two || fail "a job ends badly after $*: $(cat one.txt two.txt)"
+  says "sum 8000, child 3" cat one.txt
+  says "sum 8000, child 3" cat two.txt
+}
+
+upgrade_and_purge_while_jobs_run() {
+  make_newer
+  cc -O2 -pthread "$checkout/packaging/long_job.c" -o long_job
+  jobs_survive apt_get install ./newer/*.deb
+  says "-2" dpkg-query -W terrane
+  says "4 nodes counted to 4000: right" terrane run -n 4 ./counter
+  jobs_survive apt_get purge 'libterrane*' 'terrane*'
+}
+
 openmpi_can_be_chosen() {
   says "Terrane" oshcc --version
   says "" update-alternatives --set oshcc /usr/bin/oshcc.openmpi
@@ -84,7 +122,11 @@ inside() { # WAY
   programs
   more_programs
   [ "$1" = alone ] || openmpi_can_be_chosen
-  apt_get purge 'libterrane*' 'terrane*'
+  if [ "$1" = alone ]; then
+    upgrade_and_purge_while_jobs_run
+  else
+    apt_get purge 'libterrane*' 'terrane*'
+  fi
   nothing_is_left "$1"
   echo "try_deb: $1: all right"
 }
