@@ -105,14 +105,28 @@ def debian(source, staged):
     return 0
 
 
+def own_folders(path):
+    """The folders of a path that no other software has: RPM removes only those that a package names."""
+    parts = path.split("/")[:-1]
+    first = next((i for i, part in enumerate(parts) if part in ("terrane", "mpp")), len(parts))
+    # A folder with any name is COMPILER-VERSION; files that are beside it have no such name.
+    return ["/".join(parts[:i + 1]).replace("/*", "/*-*") for i in range(first, len(parts))]
+
+
+def rpm_path(path):
+    roots = {"bin": "%{_bindir}", "include": "%{_includedir}", "share": "%{_datadir}", "lib": "%{_libdir}"}
+    top, rest = path.split("/", 1)
+    return f"{roots[top]}/{rest}".replace("%{_datadir}/man/", "%{_mandir}/").replace("**", "*")
+
+
 def rpm(template):
     """The spec of a template, with all files: what may be missing elsewhere is built for RPM."""
     texts = collections.defaultdict(list)
-    roots = {"bin": "%{_bindir}", "include": "%{_includedir}", "share": "%{_datadir}", "lib": "%{_libdir}"}
     for line in file_lines():
-        top, rest = line.path.split("/", 1)
-        path = f"{roots[top]}/{rest}".replace("%{_datadir}/man/", "%{_mandir}/").replace("**", "*")
-        texts[RPM_NAMES.get(line.package, line.package)].append(path + ("*" if "/man/" in line.path else ""))
+        lines = texts[RPM_NAMES.get(line.package, line.package)]
+        folders = [f"%dir {rpm_path(folder)}" for folder in own_folders(line.path)]
+        lines += [folder for folder in folders if folder not in lines]
+        lines.append(rpm_path(line.path) + ("*" if "/man/" in line.path else ""))
     sections = "\n".join(f"%files -n {package}\n" + "\n".join(lines) + "\n" for package, lines in texts.items())
     print(pathlib.Path(template).read_text(encoding="utf-8").replace("@VERSION@", version()).replace("@FILES@", sections))
     return 0
@@ -130,6 +144,8 @@ def self_test():
     wanted = ["bin/c: belongs to none", "lib/b.so: belongs to two (lib/*.so), three", "lib/d/e.so: belongs to none",
               "lib/b.so: belongs", "lib/d/e.so: belongs", "bin/a: no such file"]
     assert len(found) == len(wanted) and all(map(str.startswith, found, wanted)), found
+    assert own_folders("lib/terrane/omp/**") == ["lib/terrane", "lib/terrane/omp"], own_folders("lib/terrane/omp/**")
+    assert not own_folders("bin/terrane") and not own_folders("share/zsh/site-functions/_terrane")
     print("self-test passed")
     return 0
 

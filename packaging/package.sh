@@ -67,6 +67,9 @@ package_rpm() {
   mkdir -p "$folder/SOURCES" "$folder/SPECS"
   archive "$folder/SOURCES/terrane-$version.tar.xz" "terrane-$version"
   python3 -B packaging/lists.py --rpm packaging/rpm/terrane.spec.in >"$folder/SPECS/terrane.spec"
+  # Neither the time nor the host of the build is in the packages: two builds of one commit are equal.
+  options+=(--define "use_source_date_epoch_as_buildtime Y" --define "clamp_mtime_to_source_date_epoch Y")
+  options+=(--define "_buildhost localhost")
   rpmbuild -ba --define "_topdir $folder" "${options[@]}" "$folder/SPECS/terrane.spec"
   echo "Built: $(cd "$folder" && echo SRPMS/*.rpm RPMS/*/*.rpm) in $folder"
 }
