@@ -99,7 +99,8 @@ package_sbom() {
 }
 
 [ $# -eq 1 ] && [[ " $kinds " == *" $1 "* ]] || die "usage: ./run package KIND; kinds: $kinds"
-version=$(python3 -B packaging/lists.py --version)
+# Python is there after need_packages alone.
+version=$(sed -nE 's/^project\(terrane VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
 epoch=$(source_date)
 export SOURCE_DATE_EPOCH=$epoch
 "package_$1"
