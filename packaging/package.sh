@@ -30,7 +30,7 @@ archive() { # FILE NAME-VERSION
 
 package_deb() {
   local folder=build/packages/deb name=terrane-$version
-  need_packages build demo deb
+  need_packages build demo package deb
   rm -rf "$folder"
   mkdir -p "$folder"
   archive "$folder/terrane_$version.orig.tar.xz" "$name"
@@ -61,7 +61,7 @@ TEXT
 package_rpm() {
   local folder=$PWD/build/packages/rpm options=()
   command -v rpmbuild >/dev/null || die "rpmbuild is missing (Fedora: rpm-build, Debian: rpm)"
-  need_packages build demo
+  need_packages build demo package
   rpm -q --quiet gcc-c++ 2>/dev/null || options=(--nodeps --define "debug_package %{nil}")
   rm -rf "$folder"
   mkdir -p "$folder/SOURCES" "$folder/SPECS"
@@ -92,6 +92,7 @@ package_container() {
 # Of a build for any system: the files of build/stage.
 package_sbom() {
   local folder=build/packages/sbom
+  need_packages build package
   ./run build
   mkdir -p "$folder"
   python3 -B packaging/sbom.py "terrane=build/stage" >"$folder/terrane-$version.spdx.json"
