@@ -106,12 +106,13 @@ base::Result<> Node::start() {
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
+  hlrc.sequential = options.value().sequential && nodes() > 1;
   hlrc.migrate = options.value().migrate;
   hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   bool protects = hlrc.enters_protected && hlrc.detection == protocol::WriteDetection::kFault;
-  protocol::sc::PagesConfig pages{self(), space_->blocks(), protects};
+  protocol::sc::PagesConfig pages{self(), space_->blocks(), protects, hlrc.sequential};
   sc_ = std::make_unique<protocol::sc::Pages>(pages, memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(

@@ -85,6 +85,11 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!kind) return kind.error();
     options.fault_source = kind.value();
   }
+  if (const char* text = std::getenv("TERRANE_CONSISTENCY"); text != nullptr && *text != '\0') {
+    options.sequential = std::string_view(text) == "sequential";
+    if (!options.sequential && std::string_view(text) != "release")
+      return base::error("TERRANE_CONSISTENCY={}: release or sequential", text);
+  }
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();

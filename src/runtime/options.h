@@ -18,7 +18,8 @@ struct Options {
   std::uint64_t log_ranges = 1 << 16;  // TERRANE_LOG_RANGES: write notices that are kept
   platform::FaultSourceKind fault_source =
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
-  std::string transport = "auto";             // TERRANE_TRANSPORT
+  bool sequential = false;         // TERRANE_CONSISTENCY=sequential: as HlrcConfig::sequential
+  std::string transport = "auto";  // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
   waiting::Mode wait = waiting::Mode::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep
   std::uint64_t extra_latency_us = 0;  // TERRANE_TEST_LATENCY_US: for tests; added to such messages

@@ -53,7 +53,9 @@ PageSpace::PageSpace(const Options& options, NodeId self, std::uint32_t nodes)
       unit_(options.unit_bytes),
       sc_first_(options.space_bytes / options.unit_bytes),
       blocks_(sc_first_ + sc_bytes(options) / options.unit_bytes),
-      kind_(options.fault_source),
+      // Nodes that read a page share it only where the first store to it faults.
+      kind_(options.sequential ? platform::synchronous_kind(options.fault_source)
+                               : options.fault_source),
       diff_(platform::diff_kernels()),
       peers_(nodes),
       reached_(new bool[nodes]()) {

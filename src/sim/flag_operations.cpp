@@ -38,7 +38,13 @@ void Operations::begin_flag(Actor& actor, const Op& op) {
   std::uint32_t unit = history_.program_->setup.block_bytes;
   std::uint64_t block = history_.region_first_[op.region] + op.at / unit;
   if (op.kind == OpKind::kFlagStore) return access(actor, op);
-  bool promoted = history_.nodes_[actor.node].hlrc().entry(block).synchronises();
+  // Where all is sequential, words need not be promoted.
+  bool promoted = history_.program_->setup.sequential ||
+                  history_.nodes_[actor.node].hlrc().entry(block).synchronises();
+  if (op.kind == OpKind::kPromote && history_.program_->setup.sequential) {
+    ++actor.next;
+    return;
+  }
   if (op.kind == OpKind::kPromote || !promoted) {
     // Often the thread has loaded the word before, also where no node has stored to its block.
     bool loads = !history_.nodes_[actor.node].views[block].present && history_.rng_.chance(30);

@@ -113,7 +113,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (seldom.chance(25)) last += creations(seldom, last + 1);
   base::Prng teams(base::Prng(seldom).next()), signs(base::Prng(teams).next() ^ 0x5167);
   if (teams.chance(35)) last += team_regions(teams, last + 1);
-  if (!out.setup.racy && signs.chance(20)) last += Signals{*this}.add(signs, last + 1);
+  last += Signals{*this}.draw(signs, last + 1);
   epilogue(last + 1);
   change_limits(base::Prng(teams.next()), out);
   if (out.setup.hosts > 1) form_clusters(seldom);

@@ -5,6 +5,13 @@
 
 namespace terrane::sim {
 
+std::uint32_t Generator::Signals::draw(base::Prng& rng, std::uint32_t phase) {
+  Setup& setup = all.out_->setup;
+  bool some = rng.chance(20);
+  setup.sequential = base::Prng(rng.next()).chance(15);
+  return !setup.racy && (some || setup.sequential) ? add(rng, phase) : 0;
+}
+
 // Returns the number of these phases.
 std::uint32_t Generator::Signals::add(base::Prng& rng, std::uint32_t phase) {
   auto eager = [](const RegionPlan& region) { return region.protocol == 1; };

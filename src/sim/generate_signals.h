@@ -12,6 +12,9 @@ namespace terrane::sim {
 struct Generator::Signals {
   Generator& all;
 
+  // In some programs. Also draws whether the program has one order of all loads and stores; then
+  // its words need not be promoted. Returns the number of these phases.
+  std::uint32_t draw(base::Prng& rng, std::uint32_t phase);
   // Returns the number of these phases.
   std::uint32_t add(base::Prng& rng, std::uint32_t phase);
   std::vector<Op> draw_flags(std::uint32_t count, std::uint32_t phase);

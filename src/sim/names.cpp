@@ -248,7 +248,8 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "PromoteEndsOffer",
                                        "PromoteDropsCopy",
                                        "PromoteDropsZeros",
-                                       "FaultFindsSynchronises"};
+                                       "FaultFindsSynchronises",
+                                       "FaultFindsElsewhere"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -424,7 +425,8 @@ constexpr std::string_view kMutants[] = {"None",
                                          "PromoteWithoutAcquire",
                                          "PromoteOffered",
                                          "PrefetchSynchronises",
-                                         "TrackSynchronises"};
+                                         "TrackSynchronises",
+                                         "SequentialCopies"};
 constexpr std::string_view kFaults[] = {
     "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
     "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",

@@ -35,6 +35,11 @@ Node::Node()
   static_assert(protocol::BlockSet::words_needed(kMaxBlocks) <= kSetWords);
 }
 
+static protocol::sc::PagesConfig pages_config(std::uint32_t self, const Setup& setup) {
+  return {NodeId{self}, setup.space_blocks + setup.sc_blocks, !setup.scan && setup.enters_protected,
+          setup.sequential};
+}
+
 void Node::begin(std::uint32_t self, const Setup& setup) {
   std::uint32_t blocks = setup.space_blocks + setup.sc_blocks;
   TERRANE_CHECK(blocks <= kMaxBlocks && setup.block_bytes <= kMaxBlockBytes,
@@ -93,6 +98,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .limit = setup.limit,
                                      .reserve = setup.limit / 4,
                                      .most_homes = setup.most_homes(),
+                                     .sequential = setup.sequential,
                                      .migrate = setup.migrate,
                                      .in_memory_barriers = setup.in_memory_barriers,
                                      .push_arity = setup.barrier_arity,
@@ -100,8 +106,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sent_whole = 1,  // so that wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
-  protocol::sc::PagesConfig pages{NodeId{self}, blocks, !setup.scan && setup.enters_protected};
-  sc_.emplace(pages, memory, *hlrc_, hlrc_->ordering());
+  sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
 }
 

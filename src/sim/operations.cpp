@@ -299,7 +299,7 @@ void Operations::access(Actor& actor, const Op& op) {
   bool doomed = op.kind == OpKind::kDoomedStore;
   bool store = op.kind == OpKind::kStore || op.kind == OpKind::kFlagStore || doomed;
   if (history_.program_->setup.entries_vanish && history_.rng_.chance(5)) view.present = false;
-  bool sc = is_sequential(actor, op);
+  bool sc = history_.program_->setup.sequential || is_sequential(actor, op);
   bool scan = history_.program_->setup.scan && !history_.program_->regions[op.region].sc();
   if (!view.present || (store && view.guarded && !scan)) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);

@@ -59,6 +59,7 @@ struct Setup {
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool entries_vanish = false;   // the machine may remove an entry of the view at any time
   bool racy = false;             // the program has data races
+  bool sequential = false;       // all that nodes share is in synchronisation pages
   bool whole_steps = false;      // each step is performed in one piece, without random results
   protocol::Prediction prediction;
   bool predicts_at_random = false;  // by random_predictor.h; `prediction` is not used

@@ -251,6 +251,12 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->check(CLI::IsMember({"auto", "uffd-async", "uffd-sync", "uffd-late", "sigsegv"}))
       ->type_name("KIND");
   run_app
+      .add_option("--consistency", options.consistency,
+                  "What threads see of each other: what was released (release, default), or all, "
+                  "in one order, as on one machine (sequential): for programs with data races")
+      ->check(CLI::IsMember({"release", "sequential"}))
+      ->type_name("WHAT");
+  run_app
       .add_option("--memory", options.memory,
                   "The most memory each node keeps of shared pages and copies, such as 4G")
       ->type_name("SIZE");

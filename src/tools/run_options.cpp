@@ -182,7 +182,8 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},
       {"TERRANE_SERVERS", options.servers},           {"TERRANE_CHECK", check},
-      {"TERRANE_PATIENCE", options.patience},         {"TERRANE_PREDICT", options.predict}};
+      {"TERRANE_PATIENCE", options.patience},         {"TERRANE_PREDICT", options.predict},
+      {"TERRANE_CONSISTENCY", options.consistency}};
   for (const auto& [name, value] : settings) {
     if (!value.empty()) plan.environment.emplace_back(name, value);
   }

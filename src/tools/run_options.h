@@ -23,7 +23,8 @@ struct RunOptions {
   bool encrypt = false;
   std::string topology;  // the name of a file that replaces options which are not given
   std::vector<HostSlots> topology_hosts;
-  std::string fault_source, memory, transport, net, ports, servers, check, debug, guests, name;
+  std::string fault_source, consistency, memory, transport, net, ports, servers, check, debug,
+      guests, name;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads
   std::string lend;                 // of terrane threads and omp: hosts that give memory alone

@@ -47,13 +47,18 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   co_return result;
 }
 
+// Where no node has copies, not even of zeros, a read makes this node the home too.
+Access Faults::claims_by(Access wanted) const {
+  return node_.config.sequential ? Access::kWrite : wanted;
+}
+
 Task<FaultResult> Faults::fault_invalid(Strand& s, std::uint64_t block, Access wanted,
                                         MissUnderWay& under_way) {
   FaultResult result = FaultResult::kDone;
   BlockState state = BlockState::kInvalid;
   std::uint64_t home = node_.entries[block].home().value;
   if (node_.entries[block].home() == kNoNode)
-    home = co_await homes_.find_home(s, block, wanted, under_way.same_owner);
+    home = co_await homes_.find_home(s, block, claims_by(wanted), under_way.same_owner);
   bool here = home == node_.config.self.value;
   BlockRange run{block, 1};
   if (here && node_.config.migrate) {
@@ -67,6 +72,9 @@ Task<FaultResult> Faults::fault_invalid(Strand& s, std::uint64_t block, Access w
   } else if (here) {
     result = co_await fault_at_home(s, run, wanted);
     if (result == FaultResult::kDone) state = BlockState::kHome;
+  } else if (node_.config.sequential && !mutant(Mutant::kSequentialCopies)) {
+    mark(Mark::kFaultFindsElsewhere);
+    result = FaultResult::kElsewhere;
   } else {
     NodeId from = home == kHomeFirstTouch ? kNoNode : NodeId{static_cast<std::uint32_t>(home)};
     result = co_await misses_.fault_elsewhere(s, block, wanted, from, 0, under_way);

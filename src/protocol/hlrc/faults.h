@@ -24,6 +24,7 @@ class Faults {
  private:
   Task<FaultResult> fault_invalid(Strand& s, std::uint64_t block, Access wanted,
                                   MissUnderWay& under_way);
+  Access claims_by(Access wanted) const;
   Task<BlockRange> end_offers_behind(Strand& s, std::uint64_t block);
   Task<> remap(Strand& s, BlockRange run);
   Task<> first_write(Strand& s, std::uint64_t block);

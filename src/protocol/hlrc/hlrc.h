@@ -70,9 +70,9 @@ class Hlrc : public MemoryRoom {
         barriers_(node_, offers_, pushes_, releases_, acquires_) {}
   Hlrc(const Hlrc&) = delete;
 
-  // Makes the block accessible to the thread that faulted on it.
+  // Makes the block accessible to the thread that faulted on it. kSynchronises: sc::Pages does it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted) {
-    return faults_.fault(s, block, wanted);
+    return promotions_.fault(s, block, wanted);
   }
   // Makes the block a synchronisation page, unless it is one: from then on sc::Pages serves it.
   // kDone, or why not. No region with eager releases may be in use.
@@ -82,7 +82,7 @@ class Hlrc : public MemoryRoom {
   // An atomic operation on a word of the block. It is ordered only with other operations on that
   // word.
   Task<AtomicDone> atomic(Strand& s, BlockId block, AtomicOp op) {
-    return atomics_.atomic(s, block, op);
+    return node_.config.sequential ? promotions_.atomic(s, block) : atomics_.atomic(s, block, op);
   }
   // False: the calling thread holds the lock already.
   Task<bool> lock(Strand& s, LockId lock) { return locks_.lock(s, lock); }

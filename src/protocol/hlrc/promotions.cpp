@@ -3,6 +3,19 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+Task<FaultResult> Promotions::fault(Strand& s, BlockId id, Access wanted) {
+  FaultResult result = co_await faults_.fault(s, id, wanted);
+  if (result != FaultResult::kElsewhere) co_return result;
+  result = co_await promote(s, id);
+  co_return result == FaultResult::kDone ? FaultResult::kSynchronises : result;
+}
+
+Task<AtomicDone> Promotions::atomic(Strand& s, BlockId id) {
+  FaultResult result = co_await promote(s, id);
+  if (result == FaultResult::kDone) result = FaultResult::kSynchronises;
+  co_return AtomicDone{.result = result};
+}
+
 // Several nodes may do this at the same time: each part may be done twice.
 Task<FaultResult> Promotions::promote(Strand& s, BlockId id) {
   std::uint64_t block = id.value;
@@ -11,7 +24,7 @@ Task<FaultResult> Promotions::promote(Strand& s, BlockId id) {
     // A fault to write gives the block a home, and finds out which.
     FaultResult result = co_await faults_.fault(s, id, Access::kWrite);
     if (result == FaultResult::kSynchronises) co_return FaultResult::kDone;
-    if (result != FaultResult::kDone) co_return result;
+    if (result != FaultResult::kDone && result != FaultResult::kElsewhere) co_return result;
     NodeId home = co_await find_staying_home(s, block);
     if (home == kNoNode) {
       co_await drop_unclaimed(s, block);
@@ -20,16 +33,22 @@ Task<FaultResult> Promotions::promote(Strand& s, BlockId id) {
     }
     mark(Mark::kPromotes);
     co_await demote_copy(s, block, home);
-    std::vector<BlockRange> ranges{{block, 1}};
-    Event tell = ExpireCopies{&ranges, s.waiter(), home};
-    co_await s.call(tell);
-    for (std::uint32_t n = 0; n < node_.config.nodes; ++n) {
-      bool other = n != node_.config.self.value && !mutant(Mutant::kPromoteWithoutAcquire);
-      if (other) co_await acquire_from(s, NodeId{n});
-    }
+    if (!node_.config.sequential) co_await demote_all(s, block, home);
     Event ready = ScReady{id, home};
     co_await s.tell(ready);
     co_return FaultResult::kDone;
+  }
+}
+
+// Copies of all nodes, and what their threads stored before. Where each node makes a page that it
+// finds elsewhere one of this kind, no node has a copy.
+Task<> Promotions::demote_all(Strand& s, std::uint64_t block, NodeId home) {
+  std::vector<BlockRange> ranges{{block, 1}};
+  Event tell = ExpireCopies{&ranges, s.waiter(), home};
+  co_await s.call(tell);
+  for (std::uint32_t n = 0; n < node_.config.nodes; ++n) {
+    bool other = n != node_.config.self.value && !mutant(Mutant::kPromoteWithoutAcquire);
+    if (other) co_await acquire_from(s, NodeId{n});
   }
 }
 
@@ -143,12 +162,17 @@ Task<> Promotions::demote_copy(Strand& s, std::uint64_t block, NodeId home) {
     co_await node_.unlock_block(s, block, state);
   }
   co_await node_.leave(s);
-  if (!mutant(Mutant::kPromoteWithoutRelease)) co_await releases_.release(s);
+  bool releases = !node_.config.sequential && !mutant(Mutant::kPromoteWithoutRelease);
+  if (releases) co_await releases_.release(s);
 }
 
-Task<> Promotions::release_all(Strand& s) { co_await releases_.release(s); }
+// Where all pages that nodes share are of this kind, nobody has a copy that an acquire would drop.
+Task<> Promotions::release_all(Strand& s) {
+  if (!node_.config.sequential) co_await releases_.release(s);
+}
 
 Task<> Promotions::acquire_from(Strand& s, NodeId node) {
+  if (node_.config.sequential) co_return;
   Grant grant;
   if (node != node_.config.self) {
     Event ask = AskNotices{node, s.waiter()};

@@ -29,6 +29,10 @@ class Promotions final : public Ordering {
         faults_(faults) {}
   Promotions(const Promotions&) = delete;
 
+  // As Hlrc::fault.
+  Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
+  // As Hlrc::atomic, in a job with one order of all loads and stores.
+  Task<AtomicDone> atomic(Strand& s, BlockId block);
   // As Hlrc::promote.
   Task<FaultResult> promote(Strand& s, BlockId block);
   // For another node that makes the block a synchronisation page: if this node is its home and the
@@ -43,6 +47,7 @@ class Promotions final : public Ordering {
  private:
   static constexpr std::uint64_t kStaysHere = 1, kAskNode = 2;
 
+  Task<> demote_all(Strand& s, std::uint64_t block, NodeId home);
   Task<> drop_unclaimed(Strand& s, std::uint64_t block);
   Task<NodeId> find_staying_home(Strand& s, std::uint64_t block);
   std::uint64_t answer_for(NodeId home) const;

@@ -118,7 +118,8 @@ void Machine::yielded(const ScYielded& event) {
                           .access = event.keeps_copy,
                           .wrote = event.wrote,
                           .block = event.block.value};
-  bool stamps = event.wrote && synchronises(event.block.value);
+  // A page that goes unasked carries no order (PagesConfig::sequential).
+  bool stamps = event.asked && event.wrote && synchronises(event.block.value);
   if (stamps) message.writer = config_.self.value + 1;
   if (event.home == config_.self) {
     Bytes stamp = stamps ? std::as_bytes(std::span(timestamp_)) : Bytes{};

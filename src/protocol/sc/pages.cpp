@@ -250,7 +250,8 @@ Task<BlockState> Pages::give_back_held(Strand& s, std::uint64_t block) {
   BlockState was = entries_[block].state();
   BlockState now = was;
   bool present = was != BlockState::kInvalid;
-  if (was == BlockState::kWritten && entries_[block].synchronises()) co_return was;  // no release
+  bool releases = entries_[block].synchronises() && !config_.sequential;
+  if (was == BlockState::kWritten && releases) co_return was;  // this thread may not make one
   if (was == BlockState::kWritten && !co_await home_has_room(s, block)) {
     mark(Mark::kGiveBackFindsHomeFull);
     co_return was;

@@ -15,6 +15,7 @@ struct PagesConfig {
   // Whether a write to a protected synchronisation page faults. If not, a node that reads one gets
   // it as its only holder.
   bool protects = true;
+  bool sequential = false;  // as HlrcConfig::sequential: no release goes with a page
 };
 
 // The part of a node that touches pages of regions with sequential consistency; the part that

@@ -24,8 +24,8 @@ struct BlockMemory {
 
 // The result of a fault. kDone: the block is accessible; kForeign: the address is in no region;
 // kNoMemory: there is no memory for it; kSynchronises: the block is a synchronisation page, which
-// the other protocol serves.
-enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory, kSynchronises };
+// the other protocol serves; kElsewhere: it is to become one (HlrcConfig::sequential).
+enum class FaultResult : std::uint8_t { kDone, kForeign, kNoMemory, kSynchronises, kElsewhere };
 
 // The room for copies, which the pages of all protocols of a node share.
 class MemoryRoom {

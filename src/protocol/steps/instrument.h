@@ -258,6 +258,7 @@ enum class Mark : std::uint8_t {
   kPromoteDropsCopy,
   kPromoteDropsZeros,
   kFaultFindsSynchronises,
+  kFaultFindsElsewhere,
   kCount,
 };
 
@@ -444,6 +445,7 @@ enum class Mutant : std::uint8_t {
   kPromoteOffered,         // a home that is on offer becomes the home of such a page
   kPrefetchSynchronises,   // such a page is fetched as a copy, beside a missed page
   kTrackSynchronises,      // or tracked by its home
+  kSequentialCopies,       // in a job with one order, a miss fetches a copy
   kCount,
 };
 

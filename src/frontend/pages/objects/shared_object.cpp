@@ -11,7 +11,6 @@ namespace {
 
 // Without a destructor: objects of the program may be given back while the thread ends.
 thread_local Hold* first_hold = nullptr;
-thread_local constinit Interruptible* latest __attribute__((tls_model("initial-exec"))) = nullptr;
 
 }  // namespace
 
@@ -38,18 +37,22 @@ runtime::WaitLimit cancellable_limit(std::uint64_t until_ns) {
   return {until_ns, [] { return Cancelling::get()->is_to_wake() || Interruptible::ends_wait(); }};
 }
 
+thread_local constinit Interruptible::Wait Interruptible::latest = {};
+
+bool Interruptible::Wait::is_interrupted() const {
+  return may_be && platform::interruptions() != began;
+}
+
 Interruptible::Interruptible(bool may_be)
-    : before_(latest), may_be_(may_be), began_(platform::interruptions()) {
-  latest = this;
+    : before_(latest), own_{may_be, platform::interruptions()} {
+  latest = own_;
 }
 
 Interruptible::~Interruptible() { latest = before_; }
 
-bool Interruptible::is_interrupted() const {
-  return may_be_ && platform::interruptions() != began_;
-}
+bool Interruptible::is_interrupted() const { return own_.is_interrupted(); }
 
-bool Interruptible::ends_wait() { return latest != nullptr && latest->is_interrupted(); }
+bool Interruptible::ends_wait() { return latest.is_interrupted(); }
 
 bool take_cancellably(LockId count, std::uint64_t until_ns) {
   auto take = [&] { return node()->take_units(count, {}, cancellable_limit(until_ns)); };

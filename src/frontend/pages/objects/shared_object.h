@@ -60,9 +60,18 @@ class Interruptible {
   static bool ends_wait();
 
  private:
-  Interruptible* before_;
-  bool may_be_;
-  std::uint32_t began_;
+  struct Wait {
+    bool may_be;
+    std::uint32_t began;
+
+    bool is_interrupted() const;
+  };
+  // In the memory of the node, for a wait looks at it: the stack of the thread is shared, and
+  // another node may have taken its page meanwhile.
+  static thread_local constinit Wait latest __attribute__((tls_model("initial-exec")));
+
+  Wait before_;
+  Wait own_;
 };
 
 // Takes a unit of a count; false: the time has come. A cancellation point, unless it does not wait.
