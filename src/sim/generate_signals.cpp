@@ -8,7 +8,8 @@ namespace terrane::sim {
 std::uint32_t Generator::Signals::draw(base::Prng& rng, std::uint32_t phase) {
   Setup& setup = all.out_->setup;
   bool some = rng.chance(20);
-  setup.sequential = base::Prng(rng.next()).chance(15);
+  base::Prng aside(base::Prng(rng).next() ^ 0x5e9);  // so that other programs stay the same
+  setup.sequential = aside.chance(10);
   return !setup.racy && (some || setup.sequential) ? add(rng, phase) : 0;
 }
 

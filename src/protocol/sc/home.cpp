@@ -68,7 +68,7 @@ bool Machine::gave_back(NodeId from, const wire::ScMessage& message, Bytes stamp
   if (!bytes.empty() && !late) outbox_.place(BlockId{message.block}, bytes);
   if (page.writer == from) {
     page.writer = kNoNode;
-    if (message.access != 0) add_reader(page, from);
+    if (message.access != 0) add_reader(message.block, page, from);
   }
   if (!stamp.empty()) note_writer(page, from, stamp);
   if (mutant(Mutant::kGrantEarly)) page.awaited.clear();
@@ -156,7 +156,7 @@ void Machine::grant(std::uint64_t block, Page& page) {
   if (to.access == Access::kRead) {
     has = false;
     mark(Mark::kGrantToRead);
-    add_reader(page, to.node);
+    add_reader(block, page, to.node);
   } else {
     mark(has ? Mark::kGrantUpgrade : page.many ? Mark::kGrantAfterBroadcast : Mark::kGrantToWrite);
     page.readers.clear();
@@ -176,9 +176,11 @@ void Machine::grant(std::uint64_t block, Page& page) {
        page.last_writer == kNoNode ? nullptr : &page.stamp);
 }
 
-void Machine::add_reader(Page& page, NodeId node) const {
+// Of a synchronisation page all are named: nodes that never asked for it may not know that it is
+// one.
+void Machine::add_reader(std::uint64_t block, Page& page, NodeId node) const {
   if (page.is_reader(node)) return;
-  if (page.readers.size() < config_.named_readers) {
+  if (page.readers.size() < config_.named_readers || synchronises(block)) {
     page.readers.push_back(node);
     return;
   }

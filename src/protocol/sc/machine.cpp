@@ -188,7 +188,8 @@ void Machine::check_invariants() const {
         "one writer, or many readers");
     TERRANE_CHECK(page.recalled == !page.awaited.empty(), "a recall waits for somebody");
     TERRANE_CHECK(page.recalled || !page.begun || page.queue.empty(), "nobody waits for nothing");
-    TERRANE_CHECK(page.readers.size() <= config_.named_readers, "few readers are named");
+    TERRANE_CHECK(page.readers.size() <= config_.named_readers || synchronises(block),
+                  "few readers are named");
   }
   for (const auto& [block, asked] : asked_)
     TERRANE_CHECK(!asked.granted || asked.installing || asked.waiters.empty(),

@@ -114,7 +114,7 @@ class Machine {
   void serve_queue(std::uint64_t block, Page& page);
   static void note_writer(Page& page, NodeId writer, Bytes stamp);
   void grant(std::uint64_t block, Page& page);
-  void add_reader(Page& page, NodeId node) const;
+  void add_reader(std::uint64_t block, Page& page, NodeId node) const;
   void recall(std::uint64_t block, NodeId node, bool keeps_copy);
 
   // For our own threads (machine.cpp).
