@@ -282,14 +282,14 @@ void Operations::leave_lock(Actor& actor, std::uint32_t lock) {
   history_.checker_.clocks().release(actor.id, lock);
 }
 
-// A load or store through the application view. It takes effect at once if the entry allows it.
-// Otherwise a fault comes first.
 // A program that is made smaller may have lost the operation that allocates the region.
 void Operations::check_stands(const Op& op) const {
   if (!history_.region_stands_[op.region])
     violated(Fault::kBadAnswer, "region {} is not there", op.region);
 }
 
+// A load or store through the application view. It takes effect at once if the entry allows it.
+// Otherwise a fault comes first.
 void Operations::access(Actor& actor, const Op& op) {
   check_stands(op);
   std::uint32_t unit = history_.program_->setup.block_bytes;
