@@ -1,7 +1,8 @@
 #!/bin/sh
 # GNU sort with several threads has a data race, and its result relies on the order of the processor's stores.
 #
-# Versions: coreutils 9.1-1 and valgrind 1:3.19.0-1 of Debian 12, x86-64, on Linux.
+# Versions: coreutils 9.1-1 and valgrind 1:3.19.0-1 of Debian 12, x86-64, on Linux, with the symbols of the C library
+# that runs (libc6-dbg), which valgrind needs.
 # Input: 200,000 numbered lines, with `sort --parallel=2 -S 64M`.
 # What one would guess: the threads of a merge hand over their lines under the mutexes of the merge tree's nodes, so
 # a thread sees the lines of another one on any machine and in any memory that follows the rules of pthreads.

@@ -68,14 +68,16 @@ make_newer() {
 
 # Jobs that run while packages change, or go, end well; also a child process that is started afterwards.
 jobs_survive() { # COMMAND...
-  local one two
+  local one two looks=0
   echo "+ $* while jobs run"
   rm -f started1 started2 go
   terrane threads -n 2 ./long_job started1 go >one.txt 2>&1 &
   one=$!
   terrane hosts -n 2 terrane threads -H h0,h1 "$work/long_job" started2 go >two.txt 2>&1 &
   two=$!
-  until { [ -e started1 ] && [ -e started2 ]; } || ! kill -0 $one $two 2>/dev/null; do sleep 0.1; done
+  until { [ -e started1 ] && [ -e started2 ]; } || ! kill -0 $one $two 2>/dev/null || [ $((looks += 1)) -gt 600 ]; do
+    sleep 0.1
+  done
   "$@"
   touch go
   wait $one && wait $two || fail "a job ends badly after $*: $(cat one.txt two.txt)"

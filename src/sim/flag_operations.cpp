@@ -41,10 +41,6 @@ void Operations::begin_flag(Actor& actor, const Op& op) {
   // Where all is sequential, words need not be promoted.
   bool promoted = history_.program_->setup.sequential ||
                   history_.nodes_[actor.node].hlrc().entry(block).synchronises();
-  if (op.kind == OpKind::kPromote && history_.program_->setup.sequential) {
-    ++actor.next;
-    return;
-  }
   if (op.kind == OpKind::kPromote || !promoted) {
     // Often the thread has loaded the word before, also where no node has stored to its block.
     bool loads = !history_.nodes_[actor.node].views[block].present && history_.rng_.chance(30);

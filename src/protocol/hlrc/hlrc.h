@@ -72,7 +72,8 @@ class Hlrc : public MemoryRoom {
 
   // Makes the block accessible to the thread that faulted on it. kSynchronises: sc::Pages does it.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted) {
-    return promotions_.fault(s, block, wanted);
+    bool sequential = node_.config.sequential;
+    return sequential ? promotions_.fault(s, block, wanted) : faults_.fault(s, block, wanted);
   }
   // Makes the block a synchronisation page, unless it is one: from then on sc::Pages serves it.
   // kDone, or why not. No region with eager releases may be in use.

@@ -29,9 +29,9 @@ class Promotions final : public Ordering {
         faults_(faults) {}
   Promotions(const Promotions&) = delete;
 
-  // As Hlrc::fault.
+  // As Hlrc::fault, in a job with one order of all loads and stores.
   Task<FaultResult> fault(Strand& s, BlockId block, Access wanted);
-  // As Hlrc::atomic, in a job with one order of all loads and stores.
+  // As Hlrc::atomic, in such a job.
   Task<AtomicDone> atomic(Strand& s, BlockId block);
   // As Hlrc::promote.
   Task<FaultResult> promote(Strand& s, BlockId block);
