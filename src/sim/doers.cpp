@@ -1,5 +1,6 @@
 #include "sim/doers.h"
 
+#include <algorithm>
 #include <variant>
 
 namespace terrane::sim {
@@ -45,6 +46,14 @@ bool Doers::is_idle(std::uint32_t node, bool dropper) const {
       return false;
   }
   return true;
+}
+
+bool Doers::are_many_dropping() const {
+  auto drops = [](const std::unique_ptr<Actor>& actor) {
+    return actor->busy() && actor->is_dropping;
+  };
+  auto count = static_cast<std::size_t>(std::count_if(actors_.begin(), actors_.end(), drops));
+  return count > (actors_.size() - kMaxThreads) / 2;
 }
 
 Actor* Doers::begin_over(Actor* below, std::uint32_t node, Actor::Doing doing) {

@@ -44,9 +44,10 @@ class Doers {
     if (count == 0) return nullptr;
     return begin_over(threads[random_->below(count)], node, doing);
   }
-  // Begins a chore of the node's dropper. Returns nullptr if the dropper is busy.
+  // Begins a chore of the node's dropper. Returns nullptr if the dropper is busy. Where a node has
+  // several, they leave actors for the offers that they wait for.
   Actor* begin_drop(std::uint32_t node) {
-    if (!spare_ && !is_idle(node, true)) return nullptr;
+    if (spare_ ? are_many_dropping() : !is_idle(node, true)) return nullptr;
     Actor* actor = begin_over(nullptr, node, Actor::Doing::kChore);
     if (actor != nullptr) actor->is_dropping = true;
     return actor;
@@ -57,6 +58,7 @@ class Doers {
 
  private:
   bool is_idle(std::uint32_t node, bool dropper) const;
+  bool are_many_dropping() const;
   bool polls(const Actor& actor, std::uint32_t node, ActorId acting) const;
   protocol::Nesting nesting_of(const Actor& actor) const;
   Actor* begin_over(Actor* below, std::uint32_t node, Actor::Doing doing);

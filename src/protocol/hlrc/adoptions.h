@@ -49,11 +49,9 @@ class Adoptions : private PlacesForHomes {
   Task<> give_to_all(Strand& s, bool all_copies_go);
   Task<std::uint64_t> give(Strand& s, NodeId to, std::uint64_t blocks, bool presses, bool waits);
   BlockRange next_to_go(std::uint64_t most);
-  // Where homes stay, none is given away.
   HomePressure pressure() const {
-    std::uint64_t most = node_.config.most_homes;
     return {.homes = node_.home_count.load(std::memory_order_relaxed),
-            .most = node_.config.sequential ? ~0ull : most,
+            .most = node_.config.most_homes,
             .limit = node_.config.limit};
   }
   bool has_room(std::uint64_t blocks, bool presses) const;

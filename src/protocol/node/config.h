@@ -47,8 +47,7 @@ struct HlrcConfig {
   // With more homes than this, the node asks others to adopt some.
   Bound most_homes = ~0ull;
   // Whether the program's loads and stores have one order, as on one machine: a block that another
-  // node uses becomes a synchronisation page, no node has copies by this protocol, and no home is
-  // given away.
+  // node uses becomes a synchronisation page, and no node has copies by this protocol.
   bool sequential = false;
   bool migrate = false;  // homes by first touch follow their writers
   bool lazy = true;      // a token stays, without a release, until another node asks for it
