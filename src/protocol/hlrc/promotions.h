@@ -2,6 +2,7 @@
 
 #include "protocol/copies/invalidation.h"
 #include "protocol/hlrc/acquires.h"
+#include "protocol/hlrc/atomics.h"
 #include "protocol/hlrc/faults.h"
 #include "protocol/hlrc/releases.h"
 #include "protocol/homes/home_words.h"
