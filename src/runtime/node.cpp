@@ -191,6 +191,7 @@ void Node::leave() {
   });
   left_.store(true);
   engine_->stop();
+  transport_->finish();
   if (locks_ != nullptr) report();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }

@@ -27,6 +27,13 @@ class Receiver {
   virtual void lost(NodeId peer, std::string_view why) = 0;
 };
 
+// Hears nothing: for the end of a transport.
+class Deaf final : public Receiver {
+ public:
+  void received(NodeId, Bytes) override {}
+  void lost(NodeId, std::string_view) override {}
+};
+
 // What a node tells the others so that they can reach it: bytes, and descriptors for those on the
 // same host. Exchanged once by the bootstrap.
 struct Card {
@@ -108,6 +115,11 @@ class Transport : public OneSided {
   // Delivers what has arrived and moves on what is queued. One thread delivers at a time; others
   // return 0 at once. Returns the number of messages delivered.
   virtual std::size_t poll(Receiver& receiver) = 0;
+
+  // Returns once the peers that live have what was sent, or after some 2 s; what comes meanwhile is
+  // dropped. For the end of a process that does not take the transport down: what the system still
+  // holds of its messages when it ends may be lost. Once; nobody polls afterwards.
+  virtual void finish() {}
 
   // True when poll() would have something to do. Cheap beside a poll; may be wrong for a moment,
   // never for good. While a thread attends it may always be true: a thread that polls anyway asks

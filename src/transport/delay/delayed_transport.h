@@ -30,6 +30,7 @@ class DelayedTransport final : public Transport, private Receiver {
   base::Result<> meet(std::span<const NodeId> peers) override { return inner_->meet(peers); }
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
+  void finish() override { inner_->finish(); }
   bool pending() const override { return is_due() || inner_->pending(); }
   std::uint64_t moves() const override { return inner_->moves(); }
   void sleep(std::uint64_t timeout_ns) override;

@@ -150,6 +150,11 @@ std::size_t MixedTransport::poll(Receiver& receiver) {
   return messages;
 }
 
+void MixedTransport::finish() {
+  parts_.near->finish();
+  for (PartTransport* part : beyond_) part->finish();
+}
+
 bool MixedTransport::pending() const {
   auto is_pending = [](const PartTransport* part) { return part->pending(); };
   return parts_.near->pending() || std::any_of(beyond_.begin(), beyond_.end(), is_pending);

@@ -44,6 +44,7 @@ class MixedTransport final : public Transport {
   void send_unrung(NodeId to, Bytes message) override;
   void ring(NodeId to, Sleepers whom) override;
   std::size_t poll(Receiver& receiver) override;
+  void finish() override;
   bool pending() const override;
   std::uint64_t moves() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }

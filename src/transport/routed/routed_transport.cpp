@@ -128,14 +128,12 @@ base::Result<> RoutedTransport::admit(NodeId node, Card card) {
 
 base::Result<> RoutedTransport::meet(std::span<const NodeId> peers) { return wait_for(peers); }
 
-RoutedTransport::~RoutedTransport() { finish_sending(); }
+RoutedTransport::~RoutedTransport() { finish(); }
 
-void RoutedTransport::finish_sending() {
-  struct Deaf final : transport::Receiver {
-    void received(NodeId, Bytes) override {}
-    void lost(NodeId, std::string_view) override {}
-  } deaf;
+void RoutedTransport::finish() {
+  transport::Deaf deaf;
   std::lock_guard taking(taking_);
+  if (std::exchange(has_finished_, true)) return;
   end_->bye();
   std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
   while (platform::now_ns() < deadline_ns) {

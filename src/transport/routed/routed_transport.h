@@ -61,6 +61,7 @@ class RoutedTransport final : public PartTransport, private CallCarrier {
   base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
+  void finish() override;
   bool pending() const override;
   std::uint64_t moves() const override { return moves_.load(std::memory_order_relaxed); }
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
@@ -104,7 +105,6 @@ class RoutedTransport final : public PartTransport, private CallCarrier {
 
   explicit RoutedTransport(Parts parts);
   base::Result<> wait_for(std::span<const NodeId> peers);
-  void finish_sending();
   bool has_kept() const { return kept_count_.load() != 0; }
   bool has_news() const;
   bool is_taking() const;
@@ -132,6 +132,7 @@ class RoutedTransport final : public PartTransport, private CallCarrier {
   std::atomic<std::uint64_t> moves_{0};
   SpinLock taking_;  // held by the thread that takes in; guards what follows
   std::atomic<pthread_t> taker_{};
+  bool has_finished_ = false;
   std::deque<Kept> kept_;
   std::atomic<std::size_t> kept_bytes_{0};
   std::atomic<std::size_t> kept_count_{0};

@@ -74,18 +74,15 @@ ShmTransport::ShmTransport(NodeId self, std::vector<Area> areas, std::vector<Shm
   }
 }
 
-ShmTransport::~ShmTransport() { finish_sending(); }
+ShmTransport::~ShmTransport() { finish(); }
 
-void ShmTransport::finish_sending() {
+// What peers send is taken out, too: they may wait for room while they finish, as we do.
+void ShmTransport::finish() {
+  Deaf deaf;
   std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
-  while (outbox_.has_backlog()) {
-    outbox_.advance();
-    while (auto peer = watch_.take()) outbox_.drop(*peer);
-    if (!outbox_.has_backlog() || platform::now_ns() > deadline_ns) return;
-    std::uint32_t seen = control_.bell.load();
-    control_.sleeping.store(static_cast<std::uint32_t>(Sleeping::kOnBell));
-    outbox_.want_space();
-    if (!outbox_.can_advance()) platform::futex_wait(control_.bell, seen, kLongestNap_ns);
+  while (outbox_.has_backlog() && platform::now_ns() < deadline_ns) {
+    poll(deaf);
+    if (outbox_.has_backlog()) sleep_once(control_.sleeping, kLongestNap_ns);
   }
 }
 

@@ -32,6 +32,7 @@ class ShmTransport final : public PartTransport {
   }
   void ring(NodeId to, Sleepers whom) override { outbox_.ring(to, whom); }
   std::size_t poll(Receiver& receiver) override;
+  void finish() override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { sleep_as(control_.sleeping, timeout_ns); }
   // What nobody waits for need not be left for a while: its sender says which threads it wakes.
@@ -66,7 +67,6 @@ class ShmTransport final : public PartTransport {
   void sleep_as(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
   bool has_news();
   bool sleep_once(std::atomic<std::uint32_t>& sleeping, std::uint64_t timeout_ns);
-  void finish_sending();
 
   NodeId self_;
   std::vector<Area> areas_;  // by node; our own among them

@@ -125,8 +125,8 @@ UcxTransport::UcxTransport(Parts parts, std::vector<std::vector<UcxCard::Region>
 }
 
 UcxTransport::~UcxTransport() {
+  finish();
   worker_->enter();
-  finish_sending();
   close_all();
   memory_.release_keys();
   worker_->leave();
@@ -246,11 +246,10 @@ bool UcxTransport::has_met_newcomers() const {
       admitted_, [&](NodeId peer) { return !outbox_.is_open(peer) || inbox_.has_heard(peer); });
 }
 
-void UcxTransport::finish_sending() {
-  struct Deaf final : Receiver {
-    void received(NodeId, Bytes) override {}
-    void lost(NodeId, std::string_view) override {}
-  } deaf;
+void UcxTransport::finish() {
+  Deaf deaf;
+  worker_->enter();
+  if (std::exchange(has_finished_, true)) return outbox_.leave_worker();
   std::uint64_t deadline_ns = platform::now_ns() + kFarewell_ns;
   inbox_.receive_by(&deaf);
   if (inbox_.has_deliverable()) inbox_.deliver();
@@ -277,6 +276,7 @@ void UcxTransport::finish_sending() {
     wait_for_events();
   }
   inbox_.receive_by(nullptr);
+  outbox_.leave_worker();
 }
 
 void UcxTransport::wait_for_events() {

@@ -50,6 +50,7 @@ class UcxTransport final : public PartTransport, private CallCarrier {
   base::Result<> meet(std::span<const NodeId> peers) override;
   void send(NodeId to, Bytes head, Bytes tail) override;
   std::size_t poll(Receiver& receiver) override;
+  void finish() override;
   bool pending() const override;
   void sleep(std::uint64_t timeout_ns) override { room_.sleep(timeout_ns); }
   void sleep_beside(std::uint64_t timeout_ns, std::uint64_t patience_ns) override {
@@ -93,7 +94,6 @@ class UcxTransport final : public PartTransport, private CallCarrier {
   void look_after_peers(Receiver& receiver);
   void lose(NodeId peer, Receiver& receiver, std::string_view why);
   void answer_notices();
-  void finish_sending();
   bool is_heard() const;
   bool has_met_newcomers() const;
   void close_all();
@@ -145,6 +145,7 @@ class UcxTransport final : public PartTransport, private CallCarrier {
   std::unique_ptr<Regions> own_regions_;
   std::vector<NodeId> admitted_;  // guarded by the worker
   std::vector<bool> lost_;        // by the thread that is inside the worker
+  bool has_finished_ = false;     // the same
   RemoteMemory memory_;
   MessageCalls calls_;
   SleepRoom room_;
