@@ -25,6 +25,7 @@ IMAGES = pathlib.Path("docs/images")
 # command must hold, and the row, whose first group is the figure. A limit of None: the figure is shown only.
 SHM, TCP = r"^(?!.*ucx)", r"ucx"
 WHOLE = r"^(?!.*--(quick|host-mib|only))"
+CLASS_A = r"^(?!.*--class [SW])"
 SECTIONS = [
     ("Pages", "Two nodes on one host; *x floor* is the time over that of the bare mechanism, in the same run.", [
         ("read fault of a page, home polls", 1.3, "x floor", "pages", SHM, r"^read-fault-warm +1 +polling +\S+ +\S+ +(\S+)"),
@@ -84,6 +85,15 @@ SECTIONS = [
         ("EP", -0.98, "x threads", "omp", SHM, r"^ep +\S+ +\S+ +\S+ +(\S+)"),
         ("CG", -0.85, "x threads", "omp", SHM, r"^cg +\S+ +\S+ +\S+ +(\S+)"),
         ("FT", -0.65, "x threads", "omp", SHM, r"^ft +\S+ +\S+ +\S+ +(\S+)"),
+    ]),
+    ("NPB", "NPB's own OpenMP programs, class A, on two nodes; compared with its MPI programs, or with gcc's library (BT, SP).", [
+        *[(name, limit, "x MPI", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{3}} +(\d\S*)")
+          for name, limit in (("EP", 1.0), ("MG", 1.05), ("CG", 1.1), ("FT", 1.1), ("IS", 1.5), ("LU", 1.3))],
+        *[(name, limit, "x libgomp", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{2}} +(\d\S*)") for name, limit in (("BT", 1.1), ("SP", 1.2))],
+        *[(f"{name}, two hosts by tcp", limit, "x MPI", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{6}} +(\d\S*)")
+          for name, limit in (("MG", 1.1), ("CG", 0.65), ("FT", 1.2), ("IS", 1.5), ("LU", 1.5))],
+        *[(f"{name}, bytes between two hosts", 1.3, "x MPI", "npb", CLASS_A, rf"^{name}(?: +\d+){{4}} +\S+ +\S+ +(\d\S*)")
+          for name in ("MG", "CG", "FT", "IS")],
     ]),
     ("OpenSHMEM", "Two PEs on one host.", [
         ("put of 8 bytes", 5, "ns", "shmem", r"^(?!.*--over)", r"^p +(\S+)"),
