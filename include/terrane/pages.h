@@ -106,6 +106,10 @@ TERRANE_API int terrane_free(void* address) TERRANE_NOEXCEPT;
  * recursive. The thread that locked it must unlock it. */
 TERRANE_API int terrane_lock(uint32_t lock) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_unlock(uint32_t lock) TERRANE_NOEXCEPT;
+/* Waits at most so long, in nanoseconds; 0: not at all. TERRANE_ETIMEDOUT: the lock is another
+ * thread's. The thread asks again and again, at growing intervals: terrane_lock, which queues, may
+ * be served first. */
+TERRANE_API int terrane_lock_for(uint32_t lock, uint64_t timeout_ns) TERRANE_NOEXCEPT;
 
 /* All nodes wait for each other, one thread of each. */
 TERRANE_API int terrane_barrier(void) TERRANE_NOEXCEPT;
@@ -151,15 +155,24 @@ TERRANE_API int terrane_counter_fetch(uint32_t counter, terrane_counter_op op, i
                                       int64_t* before) TERRANE_NOEXCEPT;
 /* Waits until the counter has been `at_least` that. */
 TERRANE_API int terrane_counter_wait(uint32_t counter, int64_t at_least) TERRANE_NOEXCEPT;
+/* The same for at most `timeout_ns` nanoseconds, then TERRANE_ETIMEDOUT. The thread asks again and
+ * again, at growing intervals, for what the counter is then: a short peak may pass unseen. */
+TERRANE_API int terrane_counter_wait_for(uint32_t counter, int64_t at_least,
+                                         uint64_t timeout_ns) TERRANE_NOEXCEPT;
 
 /* A flag stays set until it is cleared; all threads that wait for it go on. */
 TERRANE_API int terrane_flag_set(uint32_t flag) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_flag_clear(uint32_t flag) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_flag_wait(uint32_t flag) TERRANE_NOEXCEPT;
+/* As terrane_counter_wait_for. */
+TERRANE_API int terrane_flag_wait_for(uint32_t flag, uint64_t timeout_ns) TERRANE_NOEXCEPT;
 
 /* Adds units to a semaphore; each lets one waiter go on, in the order in which they came. */
 TERRANE_API int terrane_semaphore_post(uint32_t semaphore, uint32_t units) TERRANE_NOEXCEPT;
 TERRANE_API int terrane_semaphore_wait(uint32_t semaphore) TERRANE_NOEXCEPT;
+/* Waits in the queue for at most `timeout_ns` nanoseconds, then TERRANE_ETIMEDOUT. */
+TERRANE_API int terrane_semaphore_wait_for(uint32_t semaphore,
+                                           uint64_t timeout_ns) TERRANE_NOEXCEPT;
 /* Takes a unit if there is one; else TERRANE_EBUSY. */
 TERRANE_API int terrane_semaphore_try(uint32_t semaphore) TERRANE_NOEXCEPT;
 

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace terrane::platform {
 
@@ -21,5 +25,16 @@ void redirect_imports(std::string_view prefix, std::span<Redirection> functions)
 
 // The same without a change: how many references there are.
 void count_imports(std::string_view prefix, std::span<Redirection> functions);
+
+// What an import is to be bound to. `bound`: what it is bound to, or nullptr: the loader binds it
+// at its first call. nullptr: it stays as it is. Called while the loader is locked: it must not
+// call it.
+using Binding = std::function<void*(const char* name, void* bound)>;
+
+// Binds the imports of all modules anew whose file names do not begin with one of `others`.
+void rebind_imports(std::span<const std::string_view> others, const Binding& binding);
+
+// The functions that the module which holds `address` exports without a version, by name.
+std::vector<std::pair<std::string, void*>> exports_without_version(const void* address);
 
 }  // namespace terrane::platform

@@ -156,6 +156,20 @@ bool Synchronisation::take_units(LockId count, protocol::Units units, WaitLimit 
   return taken;
 }
 
+// Reads a count at growing intervals.
+bool Synchronisation::await_count_until(LockId count, std::int64_t at_least,
+                                        std::uint64_t until_ns) {
+  for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
+       sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
+    std::int64_t value = 0;
+    change_count(count, protocol::CountOp::kAdd, 0, &value);
+    if (value >= at_least) return true;
+    std::uint64_t now = platform::now_ns();
+    if (now >= until_ns) return false;
+    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
+  }
+}
+
 // Retries a lock with a time limit, at growing intervals.
 protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;

@@ -30,6 +30,8 @@ class Synchronisation {
   Outcome change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                        std::int64_t* before = nullptr);
   Outcome await_count(LockId count, std::int64_t at_least);
+  // False: the count was not seen so high until then, a time of platform::now_ns().
+  bool await_count_until(LockId count, std::int64_t at_least, std::uint64_t until_ns);
   bool take_units(LockId count, protocol::Units units, WaitLimit limit);
   Outcome wait_condition(LockId condition, LockId lock);
   Outcome signal_condition(LockId condition, bool all);

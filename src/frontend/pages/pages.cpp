@@ -7,12 +7,12 @@
 #include <mutex>
 #include <optional>
 
-#include "base/log.h"
 #include "frontend/interpose/in_front.h"
+#include "frontend/interpose/rebind.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "platform/quiet_thread.h"
-#include "runtime/displaced_handlers.h"
+#include "platform/wait.h"
 #include "runtime/node.h"
 
 namespace {
@@ -30,8 +30,6 @@ struct Process {
   std::atomic<Node*> node{nullptr};
   bool left = false;
   bool is_child = false;  // a child of the process that joined; it has no node
-  // The library was loaded behind the C library: handlers of signals are installed past it.
-  std::atomic<bool> is_behind{false};
 };
 Process& process() {
   static auto* one = new Process();  // never destroyed: threads may run on while the process exits
@@ -64,19 +62,6 @@ void leave_in_child() {
   self.node.store(nullptr, std::memory_order_relaxed);
 }
 
-void warn_of_dlopen() {
-  std::string library = terrane::frontend::library_behind_libc();
-  if (library.empty()) return;
-  process().is_behind.store(true);
-  terrane::base::log(
-      "{} was loaded by dlopen, behind the C library: read(), write() and other system calls fail "
-      "on pages of shared memory that are not present here (EFAULT), and a handler of SIGBUS "
-      "that the program installs ends it at the next fault; start that program itself by terrane "
-      "run (--preload), or with "
-      "LD_PRELOAD={}",
-      library, library);
-}
-
 // Calls `function` with the node; an Outcome becomes a status and the thread's last error.
 template <typename Function>
 int with_node(const char* call, Function function) noexcept {
@@ -87,8 +72,6 @@ int with_node(const char* call, Function function) noexcept {
                 fmt::format("{} {}", call,
                             process().left ? "after terrane_finalize" : "before terrane_init"));
   }
-  if (process().is_behind.load(std::memory_order_relaxed))
-    terrane::runtime::mend_displaced_handlers();
   Outcome outcome = function(*node);
   return outcome.ok() ? TERRANE_OK : fail(outcome.status, std::move(outcome.message));
 }
@@ -193,6 +176,25 @@ int atomic(const char* call, const void* address, size_t bytes, terrane::protoco
   });
 }
 
+// A time of platform::now_ns().
+std::uint64_t time_after(std::uint64_t timeout_ns) {
+  std::uint64_t now = terrane::platform::now_ns();
+  return timeout_ns < terrane::runtime::WaitLimit::kNever - 1 - now
+             ? now + timeout_ns
+             : terrane::runtime::WaitLimit::kNever - 1;
+}
+
+Outcome too_late(const char* what) { return {Status::kTimedOut, what}; }
+
+int await_count_for(const char* call, CountKind kind, std::uint32_t number, std::int64_t at_least,
+                    std::uint64_t timeout_ns) noexcept {
+  return with_node(call, [&](Node& node) -> Outcome {
+    if (node.await_count_until(count_id(kind, number), at_least, time_after(timeout_ns))) return {};
+    return too_late(kind == CountKind::kFlag ? "the flag was not set in time"
+                                             : "the counter did not get so high in time");
+  });
+}
+
 int set_flag(const char* call, uint32_t flag, int64_t value) noexcept {
   return with_node(call, [&](Node& node) {
     return node.change_count(count_id(CountKind::kFlag, flag), terrane::protocol::CountOp::kSet,
@@ -216,13 +218,13 @@ int terrane_init(void) noexcept {
     return fail(Status::kState,
                 self.left ? "terrane_init after terrane_finalize" : "terrane_init twice");
   }
+  if (!terrane::frontend::library_behind_libc().empty()) terrane::frontend::come_to_the_front();
   auto node = terrane::platform::without_exceptions([] { return Node::join(); });
   if (!node) return fail(Status::kSystem, node.error().message);
   self.owned = std::move(node).value();
   pthread_atfork(nullptr, nullptr, leave_in_child);
   self.node.store(self.owned.get(), std::memory_order_release);
   terrane::frontend::SharedRange::set(self.owned->shared_base(), self.owned->shared_bytes());
-  warn_of_dlopen();
   return TERRANE_OK;
 }
 
@@ -304,6 +306,18 @@ int terrane_lock(uint32_t lock) noexcept {
   return with_node("terrane_lock", [&](Node& node) { return node.lock(terrane::LockId{lock}); });
 }
 
+int terrane_lock_for(uint32_t lock, uint64_t timeout_ns) noexcept {
+  return with_node("terrane_lock_for", [&](Node& node) -> Outcome {
+    using terrane::protocol::LockResult;
+    std::uint64_t until_ns = timeout_ns == 0 ? 0 : time_after(timeout_ns);
+    LockResult result = node.lock_until(terrane::LockId{lock}, until_ns);
+    if (result == LockResult::kHeldAlready)
+      return {Status::kInvalid,
+              fmt::format("lock {} is held by this thread already; locks are not recursive", lock)};
+    return result == LockResult::kOk ? Outcome{} : too_late("the lock did not get free in time");
+  });
+}
+
 int terrane_unlock(uint32_t lock) noexcept {
   return with_node("terrane_unlock",
                    [&](Node& node) { return node.unlock(terrane::LockId{lock}); });
@@ -328,6 +342,15 @@ int terrane_counter_wait(uint32_t counter, int64_t at_least) noexcept {
   });
 }
 
+int terrane_counter_wait_for(uint32_t counter, int64_t at_least, uint64_t timeout_ns) noexcept {
+  return await_count_for("terrane_counter_wait_for", CountKind::kCounter, counter, at_least,
+                         timeout_ns);
+}
+
+int terrane_flag_wait_for(uint32_t flag, uint64_t timeout_ns) noexcept {
+  return await_count_for("terrane_flag_wait_for", CountKind::kFlag, flag, 1, timeout_ns);
+}
+
 int terrane_flag_set(uint32_t flag) noexcept { return set_flag("terrane_flag_set", flag, 1); }
 
 int terrane_flag_clear(uint32_t flag) noexcept { return set_flag("terrane_flag_clear", flag, 0); }
@@ -350,6 +373,14 @@ int terrane_semaphore_wait(uint32_t semaphore) noexcept {
   return with_node("terrane_semaphore_wait", [&](Node& node) -> Outcome {
     node.take_units(count_id(CountKind::kSemaphore, semaphore), {}, ~0ull);
     return {};
+  });
+}
+
+int terrane_semaphore_wait_for(uint32_t semaphore, uint64_t timeout_ns) noexcept {
+  return with_node("terrane_semaphore_wait_for", [&](Node& node) -> Outcome {
+    std::uint64_t until_ns = timeout_ns == 0 ? 0 : time_after(timeout_ns);
+    if (node.take_units(count_id(CountKind::kSemaphore, semaphore), {}, until_ns)) return {};
+    return too_late("the semaphore had no unit in time");
   });
 }
 
