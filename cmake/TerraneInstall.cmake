@@ -8,6 +8,9 @@ set(TERRANE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 
 set_target_properties(libterrane libterrane_shmem libterrane_chunks PROPERTIES INSTALL_RPATH "$ORIGIN")
+# A wheel has libraries of others beside Terrane's.
+file(RELATIVE_PATH bin_to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(terrane PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_libraries}")
 # Programs of other projects find the libraries without LD_LIBRARY_PATH, also after their own installation.
 foreach(library libterrane libterrane_shmem libterrane_chunks)
   target_link_options(${library} INTERFACE "$<INSTALL_INTERFACE:-Wl,-rpath,$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}>")

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 . scripts/packages.sh
 
-readonly kinds="deb rpm container sbom"
+readonly kinds="deb rpm container sbom wheel"
 
 die() {
   echo "package: $*" >&2
@@ -97,6 +97,14 @@ package_sbom() {
   mkdir -p "$folder"
   python3 -B packaging/sbom.py "terrane=build/stage" >"$folder/terrane-$version.spdx.json"
   echo "Built: terrane-$version.spdx.json in $folder"
+}
+
+# For Python 3.11, and for 3.12 and all later ones, as far as they are there with their headers; or those of PYTHONS.
+package_wheel() {
+  need_packages build package wheel
+  ./run build
+  rm -rf build/packages/wheel
+  packaging/wheel.sh build/stage build/packages/wheel ${PYTHONS:-}
 }
 
 [ $# -eq 1 ] && [[ " $kinds " == *" $1 "* ]] || die "usage: ./run package KIND; kinds: $kinds"

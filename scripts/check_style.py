@@ -13,7 +13,8 @@ MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 70
 C_FAMILY = {".c", ".h", ".cpp", ".hpp"}
 SOURCES = C_FAMILY | {".py", ".sh", ".S", ".f90"}
-SNAKE_CASE = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*(\.[a-z0-9]+)*\.[A-Za-z0-9]+")
+# Python's own names of modules, and modules that a package keeps for itself, begin with "_".
+SNAKE_CASE = re.compile(r"__(init|main)__\.py|_?[a-z0-9]+(_[a-z0-9]+)*(\.[a-z0-9]+)*\.[A-Za-z0-9]+")
 LEFT_TO_DO = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.~$})])/(home|root|Users|mnt|work|workspace)/\w")
 

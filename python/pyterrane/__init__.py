@@ -1,0 +1,15 @@
+"""NumPy arrays that processes on several hosts write in place: `import pyterrane as tr`.
+
+A script is started as `terrane run -n 4 python script.py`, each of whose processes is a node of one job; as
+`python script.py` it is a job of one node. A node sees what others have written once both have synchronised: barrier(),
+Lock, Counter, Event, Semaphore, reduce().
+"""
+
+from ._arrays import array, empty, find, forget, full, local_rows, ones, zeros, zeros_like
+from ._core import version as _version
+from ._job import node, nodes
+from ._sync import Counter, Event, Lock, Semaphore, barrier, reduce
+
+__all__ = ["Counter", "Event", "Lock", "Semaphore", "array", "barrier", "empty", "find", "forget", "full", "local_rows",
+           "node", "nodes", "ones", "reduce", "zeros", "zeros_like"]
+__version__ = _version()

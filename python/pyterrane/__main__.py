@@ -1,0 +1,16 @@
+"""`python -m pyterrane run -n 4 script.py`, and the command `terrane` of the wheel."""
+
+import os
+import pathlib
+import sys
+
+COMMAND = pathlib.Path(__file__).parent / "terrane" / "bin" / "terrane"
+
+
+def command():
+    """Becomes the command `terrane` of this wheel."""
+    os.execv(COMMAND, [str(COMMAND), *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,146 @@
+"""Arrays of all nodes. Usage: arrays_test.py ENVIRONMENT"""
+
+import jobs
+
+
+class ArraysTest(jobs.JobTest):
+    def test_each_node_writes_its_rows_of_a_real_array(self):
+        for nodes, options in ((0, ()), (3, ()), (2, ("--fault-source", "sigsegv")), (2, ("--transport", "ucx"))):
+            self.right(nodes, """
+                a = tr.zeros((1000, 77), homes="block")
+                assert type(a) is np.ndarray and a.flags.writeable and a.flags.c_contiguous
+                a[tr.local_rows(a)] = tr.node() + 1
+                tr.barrier()
+                assert a.sum() == sum((node + 1) * 77 * len(range(1000 * node // tr.nodes(), 1000 * (node + 1) // tr.nodes()))
+                                      for node in range(tr.nodes()))
+                tr.barrier()
+                np.add(a, 1, out=a) if tr.node() == 0 else None
+                tr.barrier()
+                assert a[0, 0] == 2 and a[-1, -1] == tr.nodes() + 1
+            """, *options)
+
+    def test_values_are_those_of_the_node_that_came_first(self):
+        self.right(3, """
+            a, b, c = tr.full((5, 4), 2.5), tr.ones(7, "i4"), tr.array([[1, 2], [3, 4 ]])
+            d = tr.full(3, tr.node())                # whichever node was first, all see the same
+            e, f = tr.zeros_like(c), tr.array(["ab", "c"])
+            assert (a == 2.5).all() and (b == 1).all() and b.dtype == "i4" and c.tolist() == [[1, 2], [3, 4]]
+            assert tr.reduce(int(d[0]), "min") == tr.reduce(int(d[2]), "max")
+            assert e.shape == (2, 2) and e.dtype == c.dtype and not e.any() and f.dtype == "U2" and f[0] == "ab"
+        """)
+
+    def test_homes_are_where_they_were_asked_for(self):
+        self.right(2, """
+            for homes in (None, "first touch", "block", "cyclic", 0, 1):
+                a = tr.zeros(10000, homes=homes)
+                a[tr.node()::2] = 1 + tr.node()
+                tr.barrier()
+                assert a.sum() == 15000
+        """)
+
+    def test_a_named_array_is_found_with_its_shape_and_dtype(self):
+        self.right(3, """
+            kind = np.dtype([("x", "f8"), ("y", "i4", (2, 3)), ("z", [("u", "u1"), ("v", "M8[s]")])])
+            if tr.node() == 1:
+                a = tr.zeros((4, 5), kind, name="records")
+                a[1, 2]["y"][1] = 7
+                del a                                 # the name keeps it
+            tr.barrier()
+            b = tr.find("records")
+            assert b.shape == (4, 5) and b.dtype == kind and b[1, 2]["y"].sum() == 21
+            tr.barrier()
+            if tr.node() == 0:
+                tr.forget("records")
+            tr.barrier()
+            c = tr.zeros(3, name="records")            # another one
+            assert not c.any() and b[1, 2]["y"].sum() == 21
+            try:
+                tr.find("nothing")
+            except KeyError as error:
+                assert "nothing" in str(error)
+            else:
+                assert False
+        """)
+
+    def test_other_shapes_and_dtypes_are_refused(self):
+        for call in ('tr.zeros(3 + tr.node(), name="a")', 'tr.zeros(3, "f4" if tr.node() else "f8", name="a")',
+                     'tr.zeros(3 + tr.node())'):
+            self.wrong(2, f"a = {call}\ntr.barrier()", "ValueError", "on another node", "here")
+
+    def test_what_cannot_be_shared_is_refused_with_a_sentence(self):
+        self.right(0, """
+            def refused(kind, part, *call, **more):
+                try:
+                    tr.zeros(*call, **more)
+                except kind as error:
+                    assert part in str(error), error
+                else:
+                    assert False, call
+            refused(TypeError, "pointers", 3, object)
+            refused(TypeError, "pointers", 3, [("a", "i4"), ("b", "O")])
+            if hasattr(np.dtypes, "StringDType"):
+                refused(TypeError, "pointers", 3, np.dtypes.StringDType())
+            refused(ValueError, "negative", -1)
+            refused(ValueError, "negative", (3, -2))
+            refused(ValueError, "more than a job can address", (1 << 40, 1 << 40))
+            refused(ValueError, "more than a job can address", 1 << 70)
+            refused(MemoryError, "", 1 << 42)
+            refused(ValueError, "homes=", 3, homes="nowhere")
+            refused(ValueError, "nodes 0 to 0", 3, homes=1)
+            refused(ValueError, "name", 3, name="")
+            refused(TypeError, "str", 3, name=5)
+            assert tr.zeros(0).size == 0 and tr.zeros(()).shape == () and tr.zeros((0, 5)).shape == (0, 5)
+        """)
+
+    def test_memory_lives_as_long_as_a_view_and_is_freed_after(self):
+        self.right(3, """
+            import gc
+            view = tr.full((1000, 100), 5.0)[10:20, ::2]
+            gc.collect()
+            tr.barrier()
+            for turn in range(40):                     # its address would be taken again
+                other = tr.zeros((1000, 100))
+                other[...] = 1
+                del other
+            tr.barrier()
+            assert view.sum() == 2500
+            from pyterrane import _job
+            tr.barrier()
+            gc.collect()
+            table = _job.directory()
+            with table.open():
+                assert int((table._slots["kind"] == 1).sum()) <= 3
+        """)
+
+    def test_system_calls_work_on_pages_that_are_not_there(self):
+        self.right(2, """
+            import hashlib, io, os, socket, tempfile
+            a = tr.zeros((300, 1000), homes=0)
+            if tr.node() == 0:
+                a[...] = np.arange(300000).reshape(300, 1000)
+            tr.barrier()
+            wanted = np.arange(300000.0).reshape(300, 1000)
+            b = tr.zeros((300, 1000), homes=1 - tr.node())
+            c = tr.zeros((300, 1000), homes=1 - tr.node(), name=f"read by {tr.node()}")
+            with tempfile.TemporaryDirectory() as folder:
+                if tr.node() == 1:
+                    np.save(folder + "/a.npy", a)
+                    assert (np.load(folder + "/a.npy") == wanted).all()
+                else:
+                    wanted.tofile(folder + "/a.bin")
+                    with open(folder + "/a.bin", "rb", buffering=0) as file:
+                        assert file.readinto(c) == wanted.nbytes
+                    assert (c == wanted).all()
+                    with open(folder + "/b.bin", "wb") as file:
+                        a.tofile(file)
+                    assert open(folder + "/b.bin", "rb").read() == wanted.tobytes()
+            assert hashlib.sha256(a).digest() == hashlib.sha256(wanted).digest()
+            d = tr.zeros(1000, "u1", name=f"received by {tr.node()}")
+            one, other = socket.socketpair()
+            one.sendall(a[:1])
+            assert other.recv_into(d) == 1000 and d.tobytes() == wanted[:1].tobytes()[:1000]
+        """)
+
+
+if __name__ == "__main__":
+    jobs.main()

@@ -1,0 +1,62 @@
+"""How jobs of Python begin and end. Usage: life_test.py ENVIRONMENT"""
+
+import os
+import signal
+import subprocess
+import time
+
+import jobs
+
+
+class LifeTest(jobs.JobTest):
+    def test_an_exception_on_one_node_ends_the_job_with_its_traceback(self):
+        outcome = self.wrong(3, """
+            tr.barrier()
+            if tr.node() == 1:
+                raise ValueError("this one")
+            tr.barrier()
+        """, "node 1 of 3", "ValueError: this one", "Traceback")
+        self.assertEqual(outcome.err.count("Traceback"), 1, outcome)
+
+    def test_exit_codes_are_the_jobs(self):
+        for code in (0, 3):
+            outcome = jobs.run(2, f"""
+                import sys
+                tr.barrier()
+                if tr.node() == 1:
+                    sys.exit({code})
+                {'tr.barrier()' if code else ''}
+            """)
+            self.assertEqual(outcome.code, code, outcome)
+
+    def test_functions_of_atexit_may_use_arrays(self):
+        out = self.right(2, """
+            import atexit
+            a = tr.zeros(2)
+            atexit.register(lambda: (tr.barrier(), print(a.sum())))
+            a[tr.node()] = 1
+        """)
+        self.assertEqual(out, "2.0\n2.0\n")
+
+    def test_children_are_refused_in_use_and_live_without(self):
+        self.right(2, """
+            import os, subprocess, sys
+            a = tr.zeros(3)
+            child = os.fork()
+            if child == 0:
+                try:
+                    tr.zeros(3)
+                except RuntimeError as error:
+                    os._exit(0 if "forked" in str(error) else 1)
+                os._exit(2)
+            assert os.waitpid(child, 0)[1] == 0
+            code = "import pyterrane as tr\\ntry: tr.node()\\nexcept RuntimeError as e: print('started by a node' in str(e))"
+            assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\\n"
+        """)
+
+    def test_a_script_without_the_launcher_is_a_job_of_one(self):
+        self.assertEqual(self.right(0, "print(tr.node(), tr.nodes(), tr.ones((2, 2)).sum())"), "0 1 4.0\n")
+
+
+if __name__ == "__main__":
+    jobs.main()
