@@ -54,11 +54,13 @@ glibc_of() { # TREE
 }
 
 build_with() { # PYTHON
-  local venv ninja=()
+  local venv more=()
   venv=$tools/venv-$(basename "$1")
-  command -v ninja >/dev/null || ninja=(ninja)
+  command -v ninja >/dev/null || more=(ninja)
+  # One wheel for several versions of Python needs CMake 3.26.
+  "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' && more+=(cmake)
   "$1" -m venv "$venv" || die "$1 has no venv (Debian: python3-venv)"
-  "$venv/bin/pip" install -q --disable-pip-version-check scikit-build-core nanobind wheel "${ninja[@]}" ||
+  "$venv/bin/pip" install -q --disable-pip-version-check scikit-build-core nanobind wheel "${more[@]}" ||
     die "pip could not install scikit-build-core and nanobind"
   PATH=$venv/bin:$PATH "$venv/bin/pip" wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$tools" \
     -Cbuild-dir="$venv/build" -Ccmake.define.TERRANE_STAGE="$tools/tree" ./python

@@ -12,12 +12,24 @@ namespace pyterrane {
 // Raises what a failed call of the C interface has said: MemoryError, ValueError or RuntimeError.
 [[noreturn]] void raise_error(int status);
 
+// While it lives the calling thread is in a wait that no signal ends (interrupts.cpp).
+class WaitToTheEnd {
+ public:
+  WaitToTheEnd();
+  ~WaitToTheEnd();
+  WaitToTheEnd(const WaitToTheEnd&) = delete;
+
+ private:
+  bool counts_;  // of the main thread alone
+};
+
 // A call that may wait for other nodes: other threads of Python run meanwhile.
 template <typename Call>
 void wait_in(Call call) {
   int status;
   {
     nanobind::gil_scoped_release others;
+    WaitToTheEnd wait;
     status = call();
   }
   if (status < 0) raise_error(status);
@@ -45,6 +57,7 @@ bool wait_for(std::int64_t timeout_ns, Call call) {
   }
 }
 
+void add_interrupts(nanobind::module_& module);
 void add_memory(nanobind::module_& module);
 void add_waits(nanobind::module_& module);
 

@@ -45,6 +45,7 @@ NB_MODULE(_core, module) {
   module.def("node", [] { return known(terrane_node()); });
   module.def("nodes", [] { return known(terrane_nodes()); });
   module.def("version", &terrane_version);
+  add_interrupts(module);
   add_memory(module);
   add_waits(module);
 }

@@ -15,6 +15,7 @@ _MOST_BYTES = 1 << 46  # beyond what a job can address
 _PLAIN_KINDS = "?biufcmMSUV"
 
 _open_memory = weakref.WeakValueDictionary()  # slot and generation -> Memory of this node
+_keys = weakref.WeakKeyDictionary()  # the other way round
 _made = 0  # arrays without a name that this node has made
 
 
@@ -95,6 +96,7 @@ def _memory(table, slot):
     if memory is None:
         memory = _core.Memory(int(entry["address"]), int(entry["bytes"]))
         _open_memory[key] = memory
+        _keys[memory] = key
         weakref.finalize(memory, table.drop, slot).atexit = False
     return memory
 
@@ -232,6 +234,24 @@ def memory_of(array):
     while array is not None and not isinstance(array, _core.Memory):
         array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
     return array
+
+
+def slot_of(memory):
+    """The slot and the generation of a Memory of this node, or None: it is no array's."""
+    return _keys.get(memory)
+
+
+def reopen(slot, generation):
+    """The Memory of an array of this job; None: the array is gone."""
+    table = _job.directory()
+    with table.open():
+        entry = table[slot]
+        if entry["kind"] != ARRAY or int(entry["generation"]) != generation:
+            return None
+        memory, _, filling = _attach(table, slot)
+    if filling:
+        _core.flag_wait(number_of(slot))
+    return memory
 
 
 def local_rows(array):

@@ -2,8 +2,10 @@
 
 import os
 import platform
+import signal
 import sys
 import threading
+import traceback
 
 import numpy as np
 
@@ -42,6 +44,8 @@ def _join():
         if parent not in ("", str(os.getpid())) and "TERRANE_BOOTSTRAP_FD" not in os.environ:
             raise RuntimeError("this process was started by a node of a job, and is none itself: shared arrays are for "
                                "nodes alone; it may receive copies (pickle, numpy.array)")
+        from . import _pickling  # which needs this module
+
         _core.join()
         os.environ[_PARENT] = str(os.getpid())
         _process = os.getpid()
@@ -49,6 +53,7 @@ def _join():
         _name = table.check_versions(_versions())
         if _core.nodes() > 1:
             _say_which_node_failed()
+        _pickling.install()
         _directory = table
 
 
@@ -56,6 +61,11 @@ def job_name():
     """A text that no other job has."""
     directory()
     return _name
+
+
+def is_in(name):
+    """Whether this process is a node of the job of that name already."""
+    return _directory is not None and os.getpid() == _process and _name == name
 
 
 def node():
@@ -70,13 +80,31 @@ def nodes():
     return _core.nodes()
 
 
+def _whose():
+    return f"pyterrane: node {_core.node()} of {_core.nodes()} (process {os.getpid()} on {os.uname().nodename})"
+
+
 def _say_which_node_failed():
     before = sys.excepthook
 
-    def hook(kind, value, traceback):
-        host = os.uname().nodename
-        print(f"pyterrane: node {_core.node()} of {_core.nodes()} (process {os.getpid()} on {host}) failed:",
-              file=sys.stderr)
-        before(kind, value, traceback)
+    def hook(kind, value, trace):
+        if before is sys.__excepthook__:  # in one piece, for other nodes write there, too
+            text = "".join(traceback.format_exception(kind, value, trace))
+            print(f"{_whose()} failed:\n{text}", end="", file=sys.stderr, flush=True)
+        else:
+            print(f"{_whose()} failed:", file=sys.stderr, flush=True)
+            before(kind, value, trace)
 
     sys.excepthook = hook
+    main = threading.main_thread()
+    _core.watch_interrupts(main.ident, lambda: _end_interrupted_wait(main.ident))
+
+
+def _end_interrupted_wait(thread):
+    """Ctrl-C came while that thread was in a barrier, which cannot be left: the node ends, and the job with it."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        return  # the program's own handler runs after the barrier
+    stack = "".join(traceback.format_stack(sys._current_frames()[thread]))
+    print(f"{_whose()} was interrupted in a barrier:\n{stack}KeyboardInterrupt", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(128 + signal.SIGINT)

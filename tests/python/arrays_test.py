@@ -141,6 +141,45 @@ class ArraysTest(jobs.JobTest):
             assert other.recv_into(d) == 1000 and d.tobytes() == wanted[:1].tobytes()[:1000]
         """)
 
+    def test_pickles_are_the_memory_in_the_job_and_copies_elsewhere(self):
+        out = self.right(2, """
+            import multiprocessing, pickle
+            a = tr.zeros((6, 8), "i4", name="a")
+            whole, view = pickle.loads(pickle.dumps((a, a[1:4, ::-2])))
+            assert np.shares_memory(whole, a) and np.shares_memory(view, a) and view.shape == (3, 4)
+            message = tr.zeros(400, "u1")                # how it comes to the other node
+            if tr.node() == 0:
+                with tr.references():
+                    data = pickle.dumps(a.T)
+                message[:len(data)] = np.frombuffer(data, "u1")
+            tr.barrier()
+            turned = pickle.loads(message.tobytes())
+            turned[tr.node(), 0] = 7 + tr.node()
+            tr.barrier()
+            assert a[0, :3].tolist() == [7, 8, 0]
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                assert pool.apply(np.sum, (a,)) == 15
+            plain, buffers = np.arange(5), []
+            data = pickle.dumps(plain, protocol=5, buffer_callback=buffers.append)
+            assert len(buffers) == 1 and b"pyterrane" not in data
+            assert (pickle.loads(data, buffers=buffers) == plain).all()
+            mixed = np.array([1, "a", None], object)
+            assert pickle.loads(pickle.dumps(mixed)).tolist() == [1, "a", None]
+            if tr.node() == 0:
+                print(pickle.dumps(a[:1]).hex(), message.tobytes().hex())
+        """)
+        copy, reference = out.split()
+        self.right(0, f"""
+            import pickle
+            assert pickle.loads(bytes.fromhex("{copy}")).tolist() == [[7, 8, 0, 0, 0, 0, 0, 0]]
+            try:
+                pickle.loads(bytes.fromhex("{reference}"))
+            except RuntimeError as error:
+                assert "is no node of" in str(error)
+            else:
+                assert False
+        """)
+
 
 if __name__ == "__main__":
     jobs.main()

@@ -1,6 +1,7 @@
 """What the tests of pyterrane share: jobs of scripts, started by the installed command."""
 
 import dataclasses
+import os
 import pathlib
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import unittest
 
 ENVIRONMENT = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
 SKIPPED = 77
+os.environ.pop("PYTHONUNBUFFERED", None)  # lines of two nodes in one pipe stay whole
 
 
 @dataclasses.dataclass

@@ -18,6 +18,43 @@ class LifeTest(jobs.JobTest):
         """, "node 1 of 3", "ValueError: this one", "Traceback")
         self.assertEqual(outcome.err.count("Traceback"), 1, outcome)
 
+    def test_control_c_ends_a_job_that_waits_in_a_barrier(self):
+        text = """
+            import signal, time
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            tr.node()
+            print("here", flush=True)
+            tr.barrier() if tr.node() else time.sleep(60)
+        """
+        job = subprocess.Popen(jobs.command(2) + jobs.script(text), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2):
+            self.assertEqual(job.stdout.readline(), "here\n")
+        time.sleep(0.3)
+        begin = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        error = job.communicate(timeout=30)[1]
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn("KeyboardInterrupt", error)
+        self.assertNotEqual(job.returncode, 0)
+
+    def test_nothing_is_left_of_jobs_whose_nodes_are_killed(self):
+        before = set(os.listdir("/dev/shm"))
+        for turn in range(5):
+            job = subprocess.Popen(jobs.command(2) + jobs.script("""
+                import os, time
+                a = tr.zeros(100000)
+                a[...] = tr.node()
+                tr.barrier()
+                print(os.getpid(), flush=True)
+                tr.barrier() if tr.node() else time.sleep(60)
+            """), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            processes = [int(job.stdout.readline()) for _ in range(2)]
+            os.kill(processes[turn % 2], signal.SIGKILL)
+            self.assertIn("was killed by SIGKILL", job.communicate(timeout=30)[1])
+            for process in processes:
+                self.assertFalse(os.path.exists(f"/proc/{process}"))
+        self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
+
     def test_exit_codes_are_the_jobs(self):
         for code in (0, 3):
             outcome = jobs.run(2, f"""

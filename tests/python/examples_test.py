@@ -1,0 +1,37 @@
+"""The examples in examples/python: the same result with any number of nodes. Usage: examples_test.py ENVIRONMENT"""
+
+import pathlib
+import re
+import subprocess
+
+import jobs
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
+
+
+class ExamplesTest(jobs.JobTest):
+    def runs(self, name, *arguments):
+        """What each number of nodes prints, without that number."""
+        texts = set()
+        for nodes in (0, 2, 4):
+            done = subprocess.run(jobs.command(nodes) + [str(EXAMPLES / name), *arguments], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+            texts.add(re.sub(r"^\d+ nodes", "", done.stdout))
+        return texts
+
+    def test_heat_is_the_same_for_any_nodes(self):
+        self.assertEqual(len(self.runs("heat.py", "200", "30")), 1)
+
+    def test_writers_write_their_columns_in_place(self):
+        texts = self.runs("writers.py", "1000")
+        self.assertEqual(len(texts), 1)
+        self.assertIn("64 writers", texts.pop())
+
+    def test_kmeans_counts_each_point_once(self):
+        for text in self.runs("kmeans.py", "4000"):
+            self.assertIn("4000 points in 8 clusters", text)
+
+
+if __name__ == "__main__":
+    jobs.main()
