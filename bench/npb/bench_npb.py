@@ -11,6 +11,7 @@ Then the counters of one more run of ours on the host (--stats), and what a whol
 import argparse
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -226,6 +227,7 @@ def main():
     kinds = sources.find(options.npb)
     if isinstance(kinds, str):
         sys.exit(f"bench: {kinds}")
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     folder = tempfile.mkdtemp(prefix="terrane_npb_", dir="/tmp")  # hosts share folders below /tmp
     try:
         good = bench(options, folder, kinds, names)
