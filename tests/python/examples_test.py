@@ -23,6 +23,15 @@ class ExamplesTest(jobs.JobTest):
     def test_heat_is_the_same_for_any_nodes(self):
         self.assertEqual(len(self.runs("heat.py", "200", "30")), 1)
 
+    def test_heat_is_the_same_on_two_hosts(self):
+        hosts = jobs.command(1)[:1] + ["hosts", "-n", "2"]
+        if subprocess.run([*hosts, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no hosts of namespaces here")
+        program = [str(EXAMPLES / "heat.py"), "200", "30"]
+        done = subprocess.run(hosts + jobs.command(4, "-H", "h0:2,h1:2") + program, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stdout, "4 nodes" + self.runs("heat.py", "200", "30").pop())
+
     def test_writers_write_their_columns_in_place(self):
         texts = self.runs("writers.py", "1000")
         self.assertEqual(len(texts), 1)
