@@ -404,7 +404,9 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
       continue;
     }
     if (limit.is_reached()) {
-      expire(context);
+      std::lock_guard hold(mutex_);  // the core resumes the thread, unless it has done so before
+      protocol::CountExpire expire{context.strand.waiter()};
+      if (context.resumed.load() == 0) step(expire, context.counters);
       continue;
     }
     if (!backoff.is_short()) ring(context);
@@ -431,6 +433,25 @@ void Engine::wait_until(ThreadContext& context, Done done, WaitLimit limit, bool
   context.waited_ns += context.polled_ns - from;
 }
 
+void Engine::await_fence(ThreadContext& context, std::uint64_t until_ns) {
+  std::uint64_t from = platform::now_ns(), now = from;
+  Backoff backoff;
+  attend(context);
+  while (core_.announcements().is_quiet() && now < until_ns) {
+    if (!poll_once(context) && !backoff.pause(handler_.need())) {
+      end_turns(context, true);
+      serve(context, false);
+      transport_.unattend();
+      if (core_.announcements().is_quiet()) transport_.sleep(until_ns - now);
+      transport_.attend();
+    }
+    now = platform::now_ns();
+  }
+  context.polled_ns = now;
+  context.waited_ns += now - from;
+  unattend(context);
+}
+
 // The program's handlers that have waited for the calling thread. It serves nobody meanwhile, and
 // the operations of a handler are no part of the one that waits.
 void Engine::run_handlers(ThreadContext& context) {
@@ -450,13 +471,6 @@ void Engine::run_handlers(ThreadContext& context) {
   own.top = operation.top;
   threads_.leave_handler(before);
   transport_.attend();
-}
-
-// The core then resumes the thread, unless it has done so before.
-void Engine::expire(ThreadContext& context) {
-  std::lock_guard hold(mutex_);
-  if (context.resumed.load() == 0)
-    step(protocol::CountExpire{context.strand.waiter()}, context.counters);
 }
 
 void Engine::attend(ThreadContext& context) {

@@ -74,6 +74,8 @@ class Engine final : private transport::Receiver {
   std::uint64_t call(ThreadContext& context, const protocol::Event& event);
   // A lock of the program that the calling thread holds, if any.
   std::optional<LockId> held_by(const ThreadContext& context);
+  // As Synchronisation::await_fence.
+  void await_fence(ThreadContext& context, std::uint64_t until_ns);
   // The allocation that contains the block, as far as this node knows. A region without blocks:
   // none does.
   protocol::Region allocation_of(std::uint64_t block);
@@ -113,7 +115,6 @@ class Engine final : private transport::Receiver {
   template <typename Done>
   void wait_until(ThreadContext& context, Done done, WaitLimit limit = {}, bool alone = false);
   void run_handlers(ThreadContext& context);
-  void expire(ThreadContext& context);
   void attend(ThreadContext& context);
   void unattend(ThreadContext& context);
   bool poll_once(ThreadContext& context);

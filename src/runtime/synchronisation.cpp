@@ -205,6 +205,21 @@ protocol::LockResult Synchronisation::wait_condition_until(LockId condition, Loc
   });
 }
 
+bool Synchronisation::fence() {
+  return synchronise({}, [&](protocol::Strand& s) { return hlrc_->fence(s); });
+}
+
+void Synchronisation::await_fence(std::uint64_t until_ns) {
+  begin_operation();
+  on_own_stack([&] {
+    ThreadContext& context = threads_->current();
+    Inside inside(context);
+    std::uint64_t from = platform::ticks();
+    engine_->await_fence(context, until_ns);
+    account(context, &Counters::lock_ns, from);
+  });
+}
+
 protocol::Arrival Synchronisation::arrive(LockId barrier) {
   return synchronise(waits_for(For::kObject, barrier),
                      [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });

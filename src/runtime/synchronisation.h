@@ -43,6 +43,12 @@ class Synchronisation {
   protocol::LockResult unlock_held(LockId mutex);
   protocol::LockResult wait_condition_until(LockId condition, LockId mutex, WaitLimit limit);
   protocol::Arrival arrive(LockId barrier);
+  // What the calling thread's node has written is seen by every thread that calls this when this
+  // call has returned. Result: whether it told other nodes anything, or heard anything from them.
+  bool fence();
+  // For a thread that makes fences in a loop: waits until its next one may tell or hear something,
+  // or the time has come (of platform::now_ns()).
+  void await_fence(std::uint64_t until_ns);
   Outcome barrier(BarrierId barrier, std::uint32_t threads_here);
   // A barrier with a reduction of all threads' `values`; the result goes to `out`, which may be the
   // same memory.

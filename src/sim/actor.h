@@ -6,6 +6,7 @@
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/push/push_tree.h"
 #include "protocol/serve/flushes.h"
+#include "sim/clocks.h"
 #include "sim/program.h"
 #include "sim/schedule.h"
 
@@ -110,6 +111,7 @@ struct Actor {
   std::uint64_t value = 0;  // the answer to the Call
   Progress progress;
   protocol::FlushesUnderWay flushes;
+  Clock fence_told{};              // what fences had told when this one began
   protocol::AtomicOp atomic;       // the program's atomic operation
   std::vector<std::byte> flush;    // the difference under construction
   std::vector<std::byte> out;      // memory of SendBuffer

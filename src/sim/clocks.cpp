@@ -9,6 +9,7 @@ void Clocks::begin(std::uint32_t threads) {
     for (std::uint32_t& round : round_of_[t]) round = 0;
   }
   for (Clock& clock : locks_) clock.fill(0);
+  fenced_.fill(0);
   for (auto& rounds : rounds_)
     for (Round& round : rounds) round = {};
 }

@@ -22,6 +22,12 @@ class Clocks {
   std::uint16_t tick(std::uint32_t thread) { return ++threads_[thread][thread]; }
   void release(std::uint32_t thread, std::uint32_t lock) { locks_[lock] = threads_[thread]; }
   void acquire(std::uint32_t thread, std::uint32_t lock) { join(threads_[thread], locks_[lock]); }
+  // A fence joins what fences had told that ended before it began. begin_fence() says what that is.
+  const Clock& begin_fence() const { return fenced_; }
+  void end_fence(std::uint32_t thread, const Clock& told) {
+    join(threads_[thread], told);
+    join(fenced_, threads_[thread]);
+  }
   // A thread enters a barrier that `all` threads enter. `barrier` is a barrier, or kMaxBarriers
   // plus the count of a rendezvous.
   void enter(std::uint32_t thread, std::uint32_t barrier, std::uint32_t all);
@@ -44,6 +50,7 @@ class Clocks {
   std::uint32_t count_ = 0;
   Clock threads_[kMaxThreads];
   Clock locks_[kMaxLocks];
+  Clock fenced_{};  // of all fences that have ended
   Round rounds_[kMaxBarriers + kMaxCounts][2];
   std::uint32_t round_of_[kMaxThreads][kMaxBarriers + kMaxCounts];
 };

@@ -29,7 +29,8 @@ std::byte* Operations::flag_at(Actor& actor, const Op& op, Access wanted) {
     start_fault(actor, block, wanted);
     return nullptr;
   }
-  history_.check_alone(actor.node, block, wanted == Access::kWrite);
+  if (history_.program_->setup.sequential || is_sequential(actor, op))
+    history_.check_alone(actor.node, block, wanted == Access::kWrite);
   return node.frame(block) + op.at % unit;
 }
 
@@ -92,6 +93,32 @@ bool Operations::yields(Actor& actor, const Op& op) {
   bool may_go = second ? found != op.value >> 32 : found == 0;
   if (may_go) actor.tries = 0;
   return may_go;
+}
+
+void Operations::begin_fence(Actor& actor) {
+  actor.fence_told = history_.checker_.clocks().begin_fence();
+  actor.start(history_.nodes_[actor.node].hlrc().fence(actor.strand));
+}
+
+// Where no node has told anything, the thread mostly waits. The load races with the store for which
+// it waits, so it may find any earlier value.
+void Operations::await_by_fences(Actor& actor, const Op& op) {
+  check_stands(op);
+  std::byte* word = flag_at(actor, op, Access::kRead);
+  if (word == nullptr) return;
+  std::uint64_t found = 0;
+  std::memcpy(&found, word, sizeof found);
+  if (history_.trace_)
+    history_.trace_of(
+        actor, {.kind = describe(*history_.program_, op), .result = fmt::format("{:#x}", found)});
+  ++history_.outcome_.accesses;
+  if (found >= op.value) {
+    ++actor.next;
+    return;
+  }
+  history_.schedule_.doze(actor.id);
+  bool waits = history_.nodes_[actor.node].core().announcements().is_quiet();
+  if (!waits || history_.rng_.chance(30)) begin_fence(actor);
 }
 
 }  // namespace terrane::sim

@@ -10,7 +10,9 @@ std::uint32_t Generator::Signals::draw(base::Prng& rng, std::uint32_t phase) {
   bool some = rng.chance(20);
   base::Prng aside(base::Prng(rng).next() ^ 0x5e9);  // so that other programs stay the same
   setup.sequential = aside.chance(10);
-  return !setup.racy && (some || setup.sequential) ? add(rng, phase) : 0;
+  std::uint32_t count = !setup.racy && (some || setup.sequential) ? add(rng, phase) : 0;
+  add_fences(rng);
+  return count;
 }
 
 // Returns the number of these phases.
@@ -23,6 +25,10 @@ std::uint32_t Generator::Signals::add(base::Prng& rng, std::uint32_t phase) {
   for (std::uint32_t i = 0; i < count; ++i) {
     all.assign(phase + i);
     std::uint32_t draw = rng.below(3);
+    base::Prng aside(base::Prng(rng).next() ^ 0xfe9ce);
+    bool fences = aside.chance(40);
+    if (fences) draw = 3;
+    if (fences) chain_by_fences(phase + i);
     if (draw == 0) chain(phase + i);
     if (draw == 1) exclude_by_spinning(phase + i);
     if (draw == 2) exclude_by_turns(phase + i);
@@ -84,6 +90,52 @@ void Generator::Signals::chain(std::uint32_t phase) {
   }
   for (std::uint32_t t = 0; t < threads; ++t)
     if (t != writer && all.rng_->chance(30)) all.write_some(t, phase, all.owned_[t]);
+}
+
+void Generator::Signals::chain_by_fences(std::uint32_t phase) {
+  std::uint32_t threads = all.out_->threads();
+  std::vector<Op> flags = draw_flags(threads, phase);
+  auto fence = [&](std::uint32_t thread) { flag(thread, phase, OpKind::kFence, {}); };
+  auto tell = [&](std::uint32_t thread, const Op& word, std::uint64_t value) {
+    fence(thread);
+    flag(thread, phase, OpKind::kFlagStore, word, value);
+    fence(thread);
+  };
+  auto await = [&](std::uint32_t thread, const Op& word, std::uint64_t value) {
+    flag(thread, phase, OpKind::kFenceAwait, word, value);
+    fence(thread);
+  };
+  if (flags.size() < threads || threads < 2) return;
+  // In each round a token goes from thread to thread; who has it may write what is everybody's.
+  std::uint32_t first = all.rng_->below(threads);
+  std::uint32_t owner = all.rng_->below(threads);
+  std::uint32_t users = 2 + all.rng_->below(std::min(threads - 1, 3u));
+  for (std::uint32_t round = 1 + all.rng_->below(3), i = 1; i <= round; ++i) {
+    for (std::uint32_t n = 0; n < users; ++n) {
+      std::uint32_t t = (first + n) % threads;
+      std::uint32_t before = (first + (n + users - 1) % users) % threads;
+      if (n > 0 || i > 1) await(t, flags[before], n > 0 ? i : i - 1);
+      all.read_some(t, phase, all.owned_[owner]);
+      all.write_some(t, phase, all.owned_[owner]);
+      tell(t, flags[t], i);
+    }
+  }
+}
+
+void Generator::Signals::add_fences(base::Prng& rng) {
+  base::Prng aside(base::Prng(rng).next() ^ 0xfe2ce);
+  if (!aside.chance(all.out_->setup.racy ? 30 : 10)) return;
+  std::uint32_t percent = 5 + aside.below(30);
+  for (auto& ops : all.out_->ops) {
+    std::vector<Op> with;
+    for (const Op& op : ops) {
+      with.push_back(op);
+      bool apart = op.kind == OpKind::kGather || op.kind == OpKind::kAllocate;
+      if (!apart && aside.chance(percent))
+        with.push_back({.kind = OpKind::kFence, .phase = op.phase});
+    }
+    ops = std::move(with);
+  }
 }
 
 // A spin lock: an exchange takes it, a plain store frees it.

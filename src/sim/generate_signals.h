@@ -6,7 +6,7 @@
 
 namespace terrane::sim {
 
-// Phases in which threads synchronise by plain loads and stores of words, and by atomic
+// Phases in which threads synchronise by plain loads and stores of words, by fences, and by atomic
 // instructions: message passing, spin locks, and Peterson's algorithm (Myths about the mutual
 // exclusion problem, 1981), which needs one order of two words.
 struct Generator::Signals {
@@ -21,6 +21,10 @@ struct Generator::Signals {
   void chain(std::uint32_t phase);
   void exclude_by_spinning(std::uint32_t phase);
   void exclude_by_turns(std::uint32_t phase);
+  // A chain whose words are not promoted: each thread makes fences around its loads and stores.
+  void chain_by_fences(std::uint32_t phase);
+  // Of a program that is drawn: fences among all that its threads do.
+  void add_fences(base::Prng& rng);
   void flag(std::uint32_t thread, std::uint32_t phase, OpKind kind, const Op& word,
             std::uint64_t value = 0);
 };

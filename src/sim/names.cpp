@@ -249,7 +249,11 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "PromoteDropsCopy",
                                        "PromoteDropsZeros",
                                        "FaultFindsSynchronises",
-                                       "FaultFindsElsewhere"};
+                                       "FaultFindsElsewhere",
+                                       "FenceHears",
+                                       "FenceWaitsForSibling",
+                                       "FenceWaitsForOther",
+                                       "FenceKeepsNamesAlone"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -426,48 +430,55 @@ constexpr std::string_view kMutants[] = {"None",
                                          "PromoteOffered",
                                          "PrefetchSynchronises",
                                          "TrackSynchronises",
-                                         "SequentialCopies"};
+                                         "SequentialCopies",
+                                         "FenceWithoutRelease",
+                                         "FenceUnannounced",
+                                         "FenceAnswersEarly",
+                                         "FenceTrustsIncomplete",
+                                         "FenceForgetsNews",
+                                         "FenceKeepsLeases"};
 constexpr std::string_view kFaults[] = {
     "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
     "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",
     "BadStep",  "WrongMessage", "FalseLoss",     "TooMuchHeld"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",   "lock try",      "lock hand-off",   "lock end turn",  "lock release",
-    "lock held",      "count change",  "count await",     "count sleep",    "count expire",
-    "count give up",  "barrier enter", "barrier gather",  "barrier told",   "barrier arrive",
-    "barrier result", "barrier leave", "close interval",  "learn",          "region allocate",
-    "region find",    "region extent", "region free",     "region dropped", "sc ask",
-    "sc await",       "sc installed",  "sc yielded",      "sc give back",   "sc serve",
-    "sc ready",       "ask notices",   "expire copies",   "expired",        "ask offer",
-    "offer made",     "ask adoption",  "await adoptions", "adoption made",  "received"};
+    "lock acquire",   "lock try",      "lock hand-off",  "lock end turn",  "lock release",
+    "lock held",      "count change",  "count await",    "count sleep",    "count expire",
+    "count give up",  "barrier enter", "barrier gather", "barrier told",   "barrier arrive",
+    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
+    "region find",    "region extent", "region free",    "region dropped", "sc ask",
+    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "sc serve",
+    "sc ready",       "ask notices",   "announce",       "next announced", "expire copies",
+    "expired",        "ask offer",     "offer made",     "ask adoption",   "await adoptions",
+    "adoption made",  "received"};
 constexpr std::string_view kOps[] = {
-    "load",       "store",      "lock",    "unlock",     "barrier",    "side barrier",
-    "gather",     "add",        "set",     "await",      "post",       "take",
-    "ready",      "condition",  "signal",  "evict",      "allocate",   "doomed store",
-    "free",       "free again", "nowhere", "final load", "atomic",     "prepare",
-    "arrive",     "limit",      "promote", "flag store", "flag await", "flag swap",
-    "flag yields"};
+    "load",        "store",      "lock",       "unlock",     "barrier",    "side barrier",
+    "gather",      "add",        "set",        "await",      "post",       "take",
+    "ready",       "condition",  "signal",     "evict",      "allocate",   "doomed store",
+    "free",        "free again", "nowhere",    "final load", "atomic",     "prepare",
+    "arrive",      "limit",      "promote",    "flag store", "flag await", "flag swap",
+    "flag yields", "fence",      "fence await"};
 constexpr std::string_view kAtomics[] = {"load", "store", "add",         "and",
                                          "or",   "xor",   "compare swap"};
 constexpr std::string_view kMessages[] = {
-    "none",         "lock request",    "lock forward",   "lock grant",     "barrier arrive",
-    "barrier exit", "region allocate", "region find",    "region reply",   "region free",
-    "region freed", "region drop",     "region dropped", "page fetch",     "page data",
-    "flush",        "flushed",         "owner request",  "owner reply",    "subscription end",
-    "page push",    "count wake",      "sc request",     "sc recall",      "sc yielded",
-    "sc grant",     "expire",          "expired",        "atomic request", "atomic reply",
-    "lock insert",  "lock inserted",   "offer request",  "offer reply",    "sc returned",
-    "lock try",     "lock try on",     "lock tried",     "lock busy",      "lock manager request",
-    "lock manager", "adopt request",   "adopt reply",    "sc ready",       "notice request",
-    "notice reply"};
+    "none",         "lock request",    "lock forward",    "lock grant",     "barrier arrive",
+    "barrier exit", "region allocate", "region find",     "region reply",   "region free",
+    "region freed", "region drop",     "region dropped",  "page fetch",     "page data",
+    "flush",        "flushed",         "owner request",   "owner reply",    "subscription end",
+    "page push",    "count wake",      "sc request",      "sc recall",      "sc yielded",
+    "sc grant",     "expire",          "expired",         "atomic request", "atomic reply",
+    "lock insert",  "lock inserted",   "offer request",   "offer reply",    "sc returned",
+    "lock try",     "lock try on",     "lock tried",      "lock busy",      "lock manager request",
+    "lock manager", "adopt request",   "adopt reply",     "sc ready",       "notice request",
+    "notice reply", "announce",        "announce answer", "announce end"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
 static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);
-static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFlagYields) + 1);
-static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kNoticeReply) + 1);
+static_assert(std::size(kOps) == static_cast<std::size_t>(OpKind::kFenceAwait) + 1);
+static_assert(std::size(kMessages) == static_cast<std::size_t>(wire::Kind::kAnnounceEnd) + 1);
 
 template <std::size_t size>
 bool has(const std::string_view (&names)[size], std::string_view name) {
@@ -540,12 +551,14 @@ std::string describe(const Program& program, const Op& op) {
     case OpKind::kFreeAgain:
       return fmt::format("{} {}", name, region());
     case OpKind::kNowhere:
+    case OpKind::kFence:
       return std::string(name);
     case OpKind::kPromote:
     case OpKind::kFlagStore:
     case OpKind::kFlagAwait:
     case OpKind::kFlagSwap:
     case OpKind::kFlagYields:
+    case OpKind::kFenceAwait:
       return fmt::format("{} {} {:#x}", name, place(op.size), op.value);
     default:
       return fmt::format("{} {}", name, op.at);

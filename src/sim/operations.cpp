@@ -48,6 +48,7 @@ bool is_busy(const Actor& actor) {
 bool asks_again(const Op& op, const Actor& actor) {
   if (op.kind == OpKind::kCondition) return true;
   if (op.kind == OpKind::kLock) return is_busy(actor);
+  if (op.kind == OpKind::kFenceAwait) return true;
   return op.kind == OpKind::kTake && !std::get<protocol::Task<bool>>(actor.operation).value();
 }
 
@@ -113,6 +114,12 @@ void Operations::begin(Actor& actor) {
     case OpKind::kFlagSwap:
     case OpKind::kFlagYields:
       begin_flag(actor, op);
+      return;
+    case OpKind::kFence:
+      begin_fence(actor);
+      return;
+    case OpKind::kFenceAwait:
+      await_by_fences(actor, op);
       return;
     case OpKind::kFree:
       if (doomed_left_ > 0) {  // as if the program ordered the free after these stores
@@ -545,6 +552,10 @@ void Operations::finish_sync(Actor& actor, const Op& op) {
       if (is_busy(actor)) break;
       actor.tries = 0;
       take_lock(actor, op.at);
+      break;
+    case OpKind::kFence:
+    case OpKind::kFenceAwait:
+      history_.checker_.clocks().end_fence(actor.id, actor.fence_told);
       break;
     case OpKind::kTake:
       if (op.size != 0 && !asks_again(op, actor)) take_room(actor, op);

@@ -45,6 +45,8 @@ class Operations {
   void begin_flag(Actor& actor, const Op& op);
   std::byte* flag_at(Actor& actor, const Op& op, protocol::Access wanted);
   bool yields(Actor& actor, const Op& op);
+  void begin_fence(Actor& actor);
+  void await_by_fences(Actor& actor, const Op& op);
   bool is_sequential(const Actor& actor, const Op& op) const;
 
   void begin_atomic(Actor& actor, const Op& op);

@@ -109,6 +109,8 @@ enum class OpKind : std::uint8_t {
   kFlagSwap,    // exchanges the word for `value` until it was 0: takes a spin lock
   kFlagYields,  // loads this word and another of its region until this one is 0, or the other one
                 // is not `value` >> 32; value: in its lower half, the other word's place (Peterson)
+  kFence,
+  kFenceAwait,  // loads the word, and makes a fence behind each load, until it is at least `value`
 };
 
 // One operation of a thread. An address is a byte of a region, because the place of a region is

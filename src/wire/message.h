@@ -61,6 +61,9 @@ enum class Kind : std::uint8_t {
   kScReady,
   kNoticeRequest,
   kNoticeReply,
+  kAnnounce,
+  kAnnounceAnswer,
+  kAnnounceEnd,
 };
 
 // Asks for a lock. kLockRequest: to the lock's manager. kLockForward: from the manager to the last
@@ -466,6 +469,26 @@ struct NoticeReply {
   std::uint32_t waiter = 0;
 };
 
+// A fence of the sender's node: all intervals that it knows and of which it does not know that all
+// nodes have heard. Tail: its vector timestamp, and a notice set. The receiver answers at once.
+// Where there are more than two nodes, kAnnounceEnd says that all have answered. One announcement
+// of a node is under way at a time.
+struct Announce {
+  Kind kind = Kind::kAnnounce;
+  std::uint8_t pad[3] = {};
+};
+struct AnnounceAnswer {
+  Kind kind = Kind::kAnnounceAnswer;
+  std::uint8_t pad[3] = {};
+};
+struct AnnounceEnd {
+  Kind kind = Kind::kAnnounceEnd;
+  std::uint8_t pad[3] = {};
+};
+
+static_assert(sizeof(Announce) == 4);
+static_assert(sizeof(AnnounceAnswer) == 4);
+static_assert(sizeof(AnnounceEnd) == 4);
 static_assert(sizeof(NoticeRequest) == 8);
 static_assert(sizeof(NoticeReply) == 8);
 static_assert(sizeof(ScMessage) == 16);

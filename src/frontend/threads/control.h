@@ -133,7 +133,6 @@ struct Control {
   std::uint32_t has_made_threads;  // the program has had other threads than main
   std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
   void* for_teams[kProgramRoots];  // terrane_program_root
-  std::uint64_t flushes;           // its address is that of the lock of terrane_program_flush
   std::uint64_t libraries;         // its address is that of the lock of dlopen
   std::uint32_t has_protected;     // a node has taken rights to shared memory away (mprotect)
   std::uint32_t next_record;

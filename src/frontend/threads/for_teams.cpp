@@ -44,21 +44,23 @@ void require(const runtime::Outcome& outcome) {
   if (!outcome.ok()) program().node().fail(outcome.message);
 }
 
-// A thread that flushes again at once waits for a variable. It gives its processor away, and
-// sleeps where others have not come after some flushes.
-constexpr std::uint64_t kAtOnceNs = 2000;
-constexpr std::uint32_t kPatientFlushes = 20, kLongestSleepUs = 100;
+// A thread that flushes again at once waits for a variable. Where a thread of its own node writes
+// that, no news comes: it looks again after ever longer times.
+constexpr std::uint64_t kAtOnceNs = 2000, kLongestWaitNs = 200'000;
+constexpr std::uint32_t kPatientFlushes = 20;
 thread_local std::uint64_t last_flush_ns = 0;
 thread_local std::uint32_t flushes_at_once = 0;
 
-void give_way() {
-  bool at_once = platform::now_ns() - last_flush_ns < kAtOnceNs;
-  flushes_at_once = at_once ? flushes_at_once + 1 : 0;
-  if (!at_once) return;
-  if (flushes_at_once < kPatientFlushes) {
+void wait_to_flush() {
+  runtime::Node& node = program().node();
+  if (node.nodes() > 1) {
+    std::uint64_t longest = std::min<std::uint64_t>(flushes_at_once * 10'000ull, kLongestWaitNs);
+    node.await_fence(terrane::platform::now_ns() + longest);
+  } else if (flushes_at_once < kPatientFlushes) {
     next<"sched_yield">(::sched_yield)();
   } else {
-    next<"usleep">(::usleep)(std::min(flushes_at_once - kPatientFlushes, kLongestSleepUs));
+    std::uint32_t more = flushes_at_once - kPatientFlushes;
+    next<"usleep">(::usleep)(std::min<std::uint32_t>(more, kLongestWaitNs / 1000));
   }
 }
 
@@ -229,13 +231,14 @@ void terrane_program_await(std::uint32_t counter, std::int64_t at_least) {
   require(program().node().await_count(counter_id(counter), at_least));
 }
 
-// The lock of all flushes, by an address that is the same on all nodes and no program's.
 void terrane_program_flush() {
   if (this_thread().record == nullptr) return;
-  give_way();
-  terrane::LockId all = lock_of(&program().control().flushes);
-  program().node().lock_until(all, kForEver);
-  program().node().unlock_held(all);
+  terrane::runtime::Node& node = program().node();
+  std::uint64_t now = terrane::platform::now_ns();
+  bool at_once = now - last_flush_ns < kAtOnceNs;
+  bool moved = node.fence();
+  flushes_at_once = at_once && !moved ? flushes_at_once + 1 : 0;
+  if (flushes_at_once > 0) wait_to_flush();
   last_flush_ns = terrane::platform::now_ns();
 }
 

@@ -79,7 +79,7 @@ Task<> Refreshes::refresh_or_invalidate(Strand& s, BlockRange run, AcquirePoint 
 AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, AcquirePoint at) const {
   StaleCopies copies(node_, subscriptions_.runs(), at.number);
   AcquirePlan plan{.blocks = run.count, .refresh = wants == Propagation::kUpdate};
-  if (wants == Propagation::kAdaptive)
+  if (wants == Propagation::kAdaptive && !at.at_fence)
     plan = node_.predictor.at_acquire(run, at.is_of_barrier(), copies);
   plan.blocks = std::clamp<std::uint64_t>(plan.blocks, 1, run.count);
   if (!plan.refresh) return plan;

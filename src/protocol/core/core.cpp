@@ -36,6 +36,8 @@ Core::Core(const CoreConfig& config)
       expiry_(config.self, clusters_, config.barrier_arity, outbox_),
       offers_(config.self, outbox_),
       notices_(config.self, config.nodes, config.blocks, log_, outbox_),
+      announcements_(config.self, config.nodes, config.blocks,
+                     config.max_log_ranges * sizeof(BlockRange), log_, outbox_),
       adoptions_(config.self, config.nodes, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
@@ -64,12 +66,14 @@ void Core::step(const Event& event, Effects& out) {
                    std::uint32_t self = config_.self.value;
                    changes_.fetch_add(1, std::memory_order_release);
                    log_.append(self, log_.timestamp()[self] + 1, *e.notices);
+                   announcements_.log_grew();
                  },
                  [&](const Learn& e) {
                    changes_.fetch_add(1, std::memory_order_release);
                    log_.learn(e.notices);
                    if (e.wanted != nullptr) locks_.want(e.lock, *e.wanted);
                    if (e.everyone) barriers_.learned(e.notices);
+                   announcements_.log_grew();
                  },
                  [&](const RegionAllocate& e) { regions_.allocate(e); },
                  [&](const RegionFind& e) { regions_.find(e); },
@@ -87,6 +91,8 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const ScServe& e) { sc_.serve_block(e); },
                  [&](const ScReady& e) { sc_.ready(e); },
                  [&](const AskNotices& e) { notices_.ask(e); },
+                 [&](const Announce& e) { announcements_.announce(e); },
+                 [&](const NextAnnounced& e) { announcements_.next(e); },
                  [&](const ExpireCopies& e) { expiry_.begin(e); },
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const AskOffer& e) { offers_.ask(e); },
@@ -94,14 +100,14 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const AskAdoption& e) { adoptions_.ask(e); },
                  [&](const AwaitAdoptions& e) { adoptions_.await(e.waiter); },
                  [&](const AdoptionMade& e) { adoptions_.made(e); },
-                 [&](const Received& e) { received(e); },
+                 [&](const Received& e) {
+                   if (!received(e.from, e.message)) outbox_.malformed(e.from);
+                 },
              },
              event);
 }
 
-void Core::received(const Received& event) {
-  bool good = false;
-  Bytes message = event.message;
+bool Core::received(NodeId from, Bytes message) {
   switch (message.empty() ? wire::Kind{} : static_cast<wire::Kind>(message[0])) {
     case wire::Kind::kLockRequest:
     case wire::Kind::kLockForward:
@@ -114,17 +120,13 @@ void Core::received(const Received& event) {
     case wire::Kind::kLockGrant:
     case wire::Kind::kLockManagerRequest:
     case wire::Kind::kLockManager:
-      good = locks_.received(event.from, message);
-      break;
+      return locks_.received(from, message);
     case wire::Kind::kCountWake:
-      good = counts_.received(message);
-      break;
+      return counts_.received(message);
     case wire::Kind::kBarrierArrive:
-      good = barriers_.received(event.from, message, false, config_.blocks);
-      break;
+      return barriers_.received(from, message, false, config_.blocks);
     case wire::Kind::kBarrierExit:
-      good = barriers_.received(event.from, message, true, config_.blocks);
-      break;
+      return barriers_.received(from, message, true, config_.blocks);
     case wire::Kind::kRegionAllocate:
     case wire::Kind::kRegionFind:
     case wire::Kind::kRegionReply:
@@ -132,42 +134,36 @@ void Core::received(const Received& event) {
     case wire::Kind::kRegionFreed:
     case wire::Kind::kRegionDrop:
     case wire::Kind::kRegionDropped:
-      good = regions_.received(event.from, message);
-      break;
+      return regions_.received(from, message);
     case wire::Kind::kScRequest:
     case wire::Kind::kScRecall:
     case wire::Kind::kScYielded:
     case wire::Kind::kScReturned:
     case wire::Kind::kScGrant:
     case wire::Kind::kScReady:
-      good = sc_.received(event.from, message, sc_home(message));
-      break;
+      return sc_.received(from, message, sc_home(message));
     case wire::Kind::kExpire:
     case wire::Kind::kExpired:
-      good = expiry_.received(event.from, message, config_.blocks);
-      break;
+      return expiry_.received(from, message, config_.blocks);
     case wire::Kind::kOfferRequest:
-      good = offers_.received_request(event.from, message, config_.blocks);
-      break;
+      return offers_.received_request(from, message, config_.blocks);
     case wire::Kind::kOfferReply:
-      good = offers_.received_reply(event.from, message);
-      break;
+      return offers_.received_reply(from, message);
     case wire::Kind::kAdoptRequest:
-      good = adoptions_.received_request(event.from, message, config_.blocks);
-      break;
+      return adoptions_.received_request(from, message, config_.blocks);
     case wire::Kind::kAdoptReply:
-      good = adoptions_.received_reply(event.from, message);
-      break;
+      return adoptions_.received_reply(from, message);
     case wire::Kind::kNoticeRequest:
-      good = notices_.received_request(event.from, message);
-      break;
+      return notices_.received_request(from, message);
     case wire::Kind::kNoticeReply:
-      good = notices_.received_reply(event.from, message);
-      break;
+      return notices_.received_reply(from, message);
+    case wire::Kind::kAnnounce:
+    case wire::Kind::kAnnounceAnswer:
+    case wire::Kind::kAnnounceEnd:
+      return announcements_.received(from, message);
     default:  // messages about pages are for the host itself, not for the core
-      break;
+      return false;
   }
-  if (!good) outbox_.malformed(event.from);
 }
 
 void Core::check_invariants() const {
@@ -177,6 +173,7 @@ void Core::check_invariants() const {
   regions_.check_invariants();
   sc_.check_invariants();
   expiry_.check_invariants();
+  announcements_.check_invariants();
 }
 
 // The home of the block that the message names; kNoNode if its region is not known here.

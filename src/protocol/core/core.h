@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "protocol/core/adoption_requests.h"
+#include "protocol/core/announcements.h"
 #include "protocol/core/barrier_tree.h"
 #include "protocol/core/counts.h"
 #include "protocol/core/expiry.h"
@@ -50,6 +51,8 @@ class Core {
   // Grows with each interval that this node closes, and each notice set that it learns. Any thread
   // may call it.
   std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  // May be asked by any thread.
+  const Announcements& announcements() const { return announcements_; }
   const Region* region_of(std::uint64_t block) const { return regions_.known(block); }
   const IntervalLog& log() const { return log_; }
   const LockManager& locks() const { return locks_; }
@@ -61,7 +64,8 @@ class Core {
   void check_invariants() const;
 
  private:
-  void received(const Received& event);
+  // False: malformed.
+  bool received(NodeId from, Bytes message);
   NodeId sc_home(Bytes message) const;
 
   CoreConfig config_;
@@ -77,6 +81,7 @@ class Core {
   Expiry expiry_;
   OfferRequests offers_;
   NoticeRequests notices_;
+  Announcements announcements_;
   AdoptionRequests adoptions_;
 };
 

@@ -50,6 +50,20 @@ Task<> Acquires::apply_unnumbered(Strand& s, Bytes notices) {
   co_await node_.leave(s);
 }
 
+Task<> Acquires::apply_at_fence(Strand& s, Bytes notices) {
+  co_await node_.enter(s);
+  ++node_.activity;
+  node_.acquired.fetch_add(1);
+  co_await subscriptions_.expect_subscribed(s);
+  select_invalid(notices);
+  Grant nothing;
+  AcquirePoint at{.grant = nothing, .at_fence = true};
+  for (const BlockRange& run : invalid_) co_await refreshes_.refresh_or_invalidate(s, run, at);
+  Event learn = Learn{notices, false};
+  if (!notices.empty()) co_await s.tell(learn);
+  co_await node_.leave(s);
+}
+
 Task<> Acquires::learn(Strand& s, Grant& grant) {
   co_await node_.enter(s);
   if (node_.activity != grant.activity) grant.activity = kUnsettled;

@@ -29,6 +29,9 @@ class Acquires {
   // The same without a numbered barrier exit: for the notices of a gather, or with an empty set
   // after a round that was held in memory.
   Task<> apply_unnumbered(Strand& s, Bytes notices);
+  // The same for what a fence has heard, or for none, by a fence that drops leases alone. What
+  // becomes stale is dropped, except where the program wants updates.
+  Task<> apply_at_fence(Strand& s, Bytes notices);
   // Applies what came with a count's token or with a wake-up, in two parts. learn() takes the
   // consistency lock and adds the notices to this node's core, so that other nodes can get them
   // from here. apply_learned() refreshes or drops the copies and releases the lock. So no other

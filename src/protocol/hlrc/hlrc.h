@@ -17,6 +17,7 @@
 #include "protocol/hlrc/barriers.h"
 #include "protocol/hlrc/count_operations.h"
 #include "protocol/hlrc/faults.h"
+#include "protocol/hlrc/fences.h"
 #include "protocol/hlrc/locks.h"
 #include "protocol/hlrc/misses.h"
 #include "protocol/hlrc/promotions.h"
@@ -67,7 +68,8 @@ class Hlrc : public MemoryRoom {
         promotions_(node_, homes_, tracked_homes_, releases_, invalidation_, acquires_, faults_),
         locks_(node_, homes_, releases_, acquires_),
         counts_(node_, releases_, acquires_, locks_),
-        barriers_(node_, offers_, pushes_, releases_, acquires_) {}
+        barriers_(node_, offers_, pushes_, releases_, acquires_),
+        fences_(node_, releases_, acquires_) {}
   Hlrc(const Hlrc&) = delete;
 
   // Makes the block accessible to the thread that faulted on it. kSynchronises: sc::Pages does it.
@@ -137,6 +139,9 @@ class Hlrc : public MemoryRoom {
   Task<> gather(Strand& s, BarrierId barrier, std::uint32_t threads_here) {
     return barriers_.gather(s, barrier, threads_here);
   }
+  // A release and an acquire: what was written before here is seen after every fence that begins
+  // when this one has ended. Result: whether it told or heard anything.
+  Task<bool> fence(Strand& s) { return fences_.fence(s); }
   // The barrier after which this node leaves the job: what it wrote is at the homes, and all nodes
   // have arrived. Its copies may be stale afterwards, and it must not send requests to other nodes.
   Task<> last_barrier(Strand& s, BarrierId barrier) { return barriers_.last_barrier(s, barrier); }
@@ -203,9 +208,6 @@ class Hlrc : public MemoryRoom {
     return subscriptions_.runs().covers(home, run, barrier_exit);
   }
 
-  std::uint64_t cached() const { return node_.copies(); }
-  // Homes here that may move.
-  std::uint64_t homes() const { return node_.home_count.load(std::memory_order_relaxed); }
   const BlockEntry& entry(std::uint64_t block) const { return node_.entries[block]; }
   // The sets of blocks, to look at.
   const NodeState& state() const { return node_; }
@@ -233,6 +235,7 @@ class Hlrc : public MemoryRoom {
   Locks locks_;
   CountOperations counts_;
   Barriers barriers_;
+  Fences fences_;
 };
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -35,6 +35,7 @@ struct AcquirePoint {
   bool usable = false;       // blocks that homes sent with it may be used
   const Grant& grant;
   bool at_barrier = false;  // without a number: after a gather, an in-memory round or arrive()
+  bool at_fence = false;    // fences come too often for refreshes
   // If not nullptr, collects the blocks that the next grant of the lock could carry.
   std::vector<wire::WantedBlock>* wanted = nullptr;
 

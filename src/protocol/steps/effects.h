@@ -228,6 +228,15 @@ struct AskNotices {
   NodeId node;
   WaiterId waiter;
 };  // resumed when the node has answered; payload: a notice set of what it knows and we do not
+// Fences (hlrc/fences.h).
+struct Announce {
+  WaiterId waiter;
+};  // resumed with 0 when all nodes have heard of all intervals that this node knows; with 1: ask
+    // again
+struct NextAnnounced {
+  WaiterId waiter;
+};  // resumed at once: 1 and a notice set that another node has announced and that is to be learned
+    // here; 0: there is none
 struct ScGiveBack {
   BlockId block;
   bool spares;
@@ -285,8 +294,8 @@ using Event =
                  BarrierTold, BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn,
                  RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk,
                  ScAwait, ScInstalled, ScYielded, ScGiveBack, ScServe, ScReady, AskNotices,
-                 ExpireCopies, Expired, AskOffer, OfferMade, AskAdoption, AwaitAdoptions,
-                 AdoptionMade, Received>;
+                 Announce, NextAnnounced, ExpireCopies, Expired, AskOffer, OfferMade, AskAdoption,
+                 AwaitAdoptions, AdoptionMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: the waiter itself holds the lock;
 // nothing was done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a

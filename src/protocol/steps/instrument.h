@@ -259,6 +259,10 @@ enum class Mark : std::uint8_t {
   kPromoteDropsZeros,
   kFaultFindsSynchronises,
   kFaultFindsElsewhere,
+  kFenceHears,
+  kFenceWaitsForSibling,
+  kFenceWaitsForOther,
+  kFenceKeepsNamesAlone,
   kCount,
 };
 
@@ -446,6 +450,13 @@ enum class Mutant : std::uint8_t {
   kPrefetchSynchronises,   // such a page is fetched as a copy, beside a missed page
   kTrackSynchronises,      // or tracked by its home
   kSequentialCopies,       // in a job with one order, a miss fetches a copy
+  // Of fences:
+  kFenceWithoutRelease,    // tells nothing of what was written since the last release
+  kFenceUnannounced,       // ends without having told the other nodes
+  kFenceAnswersEarly,      // ends before they have heard it
+  kFenceTrustsIncomplete,  // of what another node tells, trusts that all have heard it already
+  kFenceForgetsNews,       // does not acquire what others have told
+  kFenceKeepsLeases,       // keeps leases where nobody has told anything
   kCount,
 };
 

@@ -1,0 +1,35 @@
+#include "protocol/hlrc/fences.h"
+
+namespace terrane::protocol {
+inline namespace TERRANE_PROTOCOL_VARIANT {
+
+// Homes write untracked blocks without notices, so leases die also where no node has told anything.
+Task<bool> Fences::fence(Strand& s) {
+  if (node_.config.nodes == 1 || node_.config.sequential) co_return false;
+  if (!mutant(Mutant::kFenceWithoutRelease)) co_await releases_.release(s);
+  bool moved = co_await hear(s);
+  bool leases = !moved && node_.has_leases() && !mutant(Mutant::kFenceKeepsLeases);
+  if (leases) co_await acquires_.apply_at_fence(s, {});
+  if (node_.core.announcements().is_quiet()) co_return moved;
+  if (mutant(Mutant::kFenceUnannounced)) co_return moved;
+  Event announce = Announce{s.waiter()};
+  while (co_await s.call(announce) != 0) moved = true;
+  co_return moved;
+}
+
+// What others have told stays until this node has learned it, so that each thread here finds it
+// until then.
+Task<bool> Fences::hear(Strand& s) {
+  bool heard = false;
+  while (!node_.core.announcements().is_quiet()) {
+    Event next = NextAnnounced{s.waiter()};
+    if (co_await s.call(next) == 0) break;
+    heard = true;
+    std::vector<std::byte> notices = s.take_answer();
+    co_await acquires_.apply_at_fence(s, notices);
+  }
+  co_return heard;
+}
+
+}  // namespace TERRANE_PROTOCOL_VARIANT
+}  // namespace terrane::protocol
