@@ -191,7 +191,8 @@ void Node::leave() {
   });
   left_.store(true);
   engine_->stop();
-  transport_->finish();
+  // Not on the program's stack: a fault there would ask the transport.
+  on_own_stack([this] { transport_->finish(); });
   if (locks_ != nullptr) report();
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
