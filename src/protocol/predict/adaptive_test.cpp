@@ -193,35 +193,6 @@ TEST_F(AdaptivePredictorTest, HomesThatTheirOwnThreadsUseAreOfferedEverMoreSeldo
   EXPECT_TRUE(predictor_.offers(9, NodeId{1})) << "a home that came is another case";
 }
 
-TEST_F(AdaptivePredictorTest, WhereManyOffersEndHomesWithoutAHistoryAreOfferedSeldom) {
-  Tunables tunables;
-  tunables.offers_in_vain = 4;
-  std::destroy_at(&predictor_);
-  std::construct_at(&predictor_, history_, kBlocks, tunables, Heuristics{});
-  for (std::uint64_t block = 0; block < 4; ++block) {
-    EXPECT_TRUE(predictor_.offers(block, NodeId{1}));
-    predictor_.offer_ended(block);
-  }
-  int rounds = 0;
-  while (!predictor_.offers(9, NodeId{1})) ++rounds;
-  EXPECT_EQ(rounds, 8) << "as if its own offers had been ended twice";
-  predictor_.home_came(10);
-  for (int round = 0; round < 4; ++round) predictor_.barrier_passed();
-  EXPECT_TRUE(predictor_.offers(10, NodeId{1})) << "a home that came may go back";
-  predictor_.region_freed({0, kBlocks});
-  EXPECT_TRUE(predictor_.offers(11, NodeId{1})) << "other allocations are used in another way";
-}
-
-TEST_F(AdaptivePredictorTest, ManyOffersOfWhichFewEndLeaveHomesWithoutAHistoryFree) {
-  Tunables tunables;
-  tunables.offers_in_vain = 4;
-  std::destroy_at(&predictor_);
-  std::construct_at(&predictor_, history_, kBlocks, tunables, Heuristics{});
-  for (int times = 0; times < 20; ++times) EXPECT_TRUE(predictor_.offers(0, NodeId{1}));
-  for (std::uint64_t block = 1; block < 5; ++block) predictor_.offer_ended(block);
-  EXPECT_TRUE(predictor_.offers(9, NodeId{1}));
-}
-
 TEST_F(AdaptivePredictorTest, OfTheOffersOfARunTheFirstThatEndsEndsAll) {
   EXPECT_EQ(predictor_.ends_offers(9), Tunables{}.max_run);
   switch_off(Heuristic::kOfferEndsRun);

@@ -20,15 +20,7 @@ class HomeOffers {
     BlockHistory& past = past_.of(block);
     std::uint32_t left = past.stays_until - past_.round();
     bool came_lately = left != 0 && left <= past_.tunables.rounds_at_home;
-    bool first = past.offers_ended == 0 && past.stays_until == 0;  // the home was here at first
-    if (first && are_in_vain()) {
-      ended_again(past);
-      ended_again(past);
-    }
-    if (!came_lately && past.offer_skip == 0) {
-      count(made_);
-      return true;
-    }
+    if (!came_lately && past.offer_skip == 0) return true;
     if (past.offer_skip > 0) past.offer_skip = static_cast<std::uint8_t>(past.offer_skip - 1);
     mark(Mark::kExitKeepsHome);
     return false;
@@ -54,12 +46,11 @@ class HomeOffers {
   void ended(std::uint64_t block) {
     gone(block);
     BlockHistory& past = past_.of(block);
-    if (past.offers_ended == 0 && are_in_vain()) ended_again(past);
-    ended_again(past);
+    past.offers_ended = std::min<std::uint8_t>(past.offers_ended + 1, past_.tunables.offers_ended);
+    if (past_.on(Heuristic::kOfferBackOff))
+      past.offer_skip = static_cast<std::uint8_t>((4u << past.offers_ended) - 8);
   }
-  // A thread of this node needed a home that has moved away, or was on offer.
   void gone(std::uint64_t block) {
-    count(vain_);
     BlockHistory& past = past_.of(block);
     if (!past.given_to_reader) return;
     past.given_to_reader = false;
@@ -73,39 +64,11 @@ class HomeOffers {
     past.offer_skip = 0;
     past.stays_until = past_.round() + past_.tunables.rounds_at_home;
   }
-  // A region was freed: other allocations may be used in another way, so the counts begin anew.
-  void forget() {
-    reclaimed_.store(0, std::memory_order_relaxed);
-    made_ = 0;
-    vain_ = 0;
-  }
+  // A region was freed: other allocations may be used in another way, so the count begins anew.
+  void forget() { reclaimed_.store(0, std::memory_order_relaxed); }
 
  private:
-  // Whether threads of this node needed again so many of the homes that it offered that those of
-  // blocks without a history are expected to be needed, too.
-  bool are_in_vain() const {
-    return past_.on(Heuristic::kOfferBackOff) && vain_ >= past_.tunables.offers_in_vain &&
-           vain_ * kVainOf >= made_;
-  }
-  void ended_again(BlockHistory& past) {
-    past.offers_ended = std::min<std::uint8_t>(past.offers_ended + 1, past_.tunables.offers_ended);
-    if (past_.on(Heuristic::kOfferBackOff))
-      past.offer_skip = static_cast<std::uint8_t>((4u << past.offers_ended) - 8);
-  }
-  // Old offers count less and less.
-  void count(Guess<std::uint32_t>& counter) {
-    counter = counter + 1;
-    if (counter < kRemembered) return;
-    made_ = made_ / 2;
-    vain_ = vain_ / 2;
-  }
-
-  static constexpr std::uint32_t kVainOf = 4;  // one in vain of so many offers
-  static constexpr std::uint32_t kRemembered = 1 << 14;
-
   Past& past_;
-  Guess<std::uint32_t> made_;  // offers of this node
-  Guess<std::uint32_t> vain_;  // homes that its threads needed again
   std::atomic<std::uint32_t> reclaimed_{
       0};  // reclaimed homes: given to readers, then needed again by threads of this node
 };

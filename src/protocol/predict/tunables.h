@@ -98,10 +98,6 @@ struct Tunables {
   // sole writes: 2 to 6. A fault for each run of such pages, against a writer that uses them alone
   // in the end.
   std::uint8_t offers_ended = 6;
-  // Homes that threads of this node needed again, of those that it offered, from which on a first
-  // offer waits as one that was ended twice, if they are a quarter of all: rounds of flushes,
-  // against faults; 16 to 1024. Boundaries of a grid are fewer, bucket sorts and transposes more.
-  std::uint32_t offers_in_vain = 64;
   // Pages whose homes one request asks for: requests, against homes that are given in vain; 16 to
   // 1024. 128 pages are eight requests of data.
   std::uint32_t most_asked = 128;
