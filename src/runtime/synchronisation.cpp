@@ -35,6 +35,18 @@ void note_try(ThreadContext& context, bool taken) {
     ::sched_yield();
 }
 
+// Calls look() at growing intervals until it returns true. False: the time has come.
+template <typename Look>
+bool look_again(std::uint64_t until_ns, Look look) {
+  for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
+       sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
+    if (look()) return true;
+    std::uint64_t now = platform::now_ns();
+    if (now >= until_ns) return false;
+    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
+  }
+}
+
 }  // namespace
 
 void Synchronisation::attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc,
@@ -156,21 +168,15 @@ bool Synchronisation::take_units(LockId count, protocol::Units units, WaitLimit 
   return taken;
 }
 
-// Reads a count at growing intervals.
 bool Synchronisation::await_count_until(LockId count, std::int64_t at_least,
                                         std::uint64_t until_ns) {
-  for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
-       sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
+  return look_again(until_ns, [&] {
     std::int64_t value = 0;
     change_count(count, protocol::CountOp::kAdd, 0, &value);
-    if (value >= at_least) return true;
-    std::uint64_t now = platform::now_ns();
-    if (now >= until_ns) return false;
-    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
-  }
+    return value >= at_least;
+  });
 }
 
-// Retries a lock with a time limit, at growing intervals.
 protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
   Waiting waiting = waits_for(For::kLock, mutex);
@@ -180,17 +186,15 @@ protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t unt
       return taken ? LockResult::kOk : LockResult::kHeldAlready;
     });
   }
-  for (std::uint64_t sleep_ns = waiting::kFirstNapNs;;
-       sleep_ns = std::min(2 * sleep_ns, waiting::kLongestNapNs)) {
-    LockResult result = count_lock(mutex, [&] {
+  LockResult result = LockResult::kBusy;
+  bool in_time = look_again(until_ns, [&] {
+    result = count_lock(mutex, [&] {
       return synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->try_lock(s, mutex); });
     });
     if (until_ns == 0) note_try(threads_->current(), result != LockResult::kBusy);
-    if (result != LockResult::kBusy || until_ns == 0) return result;
-    std::uint64_t now = platform::now_ns();
-    if (now >= until_ns) return LockResult::kExpired;
-    ::usleep(static_cast<useconds_t>(std::min(sleep_ns, until_ns - now) / 1000 + 1));
-  }
+    return result != LockResult::kBusy || until_ns == 0;
+  });
+  return in_time ? result : LockResult::kExpired;
 }
 
 protocol::LockResult Synchronisation::unlock_held(LockId mutex) {

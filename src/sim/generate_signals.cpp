@@ -106,7 +106,7 @@ void Generator::Signals::chain_by_fences(std::uint32_t phase) {
     fence(thread);
   };
   if (flags.size() < threads || threads < 2) return;
-  // In each round a token goes from thread to thread; who has it may write what is everybody's.
+  // In each round the threads hand a token on. The thread that has it may write the shared words.
   std::uint32_t first = all.rng_->below(threads);
   std::uint32_t owner = all.rng_->below(threads);
   std::uint32_t users = 2 + all.rng_->below(std::min(threads - 1, 3u));

@@ -31,6 +31,7 @@
 #include "platform/page_size.h"
 #include "platform/preload_variables.h"
 #include "platform/quiet_thread.h"
+#include "runtime/program/own_stack.h"
 
 using terrane::frontend::next;
 using namespace terrane::frontend::threads;
@@ -150,9 +151,12 @@ void finish(int code, void*) {
   end_offers();
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
   flush_output();
-  program.node().leave();
-  if (code != 0) program.node().end(code);
-  next<"_exit">(::_exit)(code);
+  // The other nodes answer no longer when this one has left: its own stack alone is surely here.
+  terrane::runtime::on_own_stack([&node = program.node(), code] {
+    node.leave();
+    if (code != 0) node.end(code);
+    next<"_exit">(::_exit)(code);
+  });
 }
 
 // The same on another node, by exit of the program or of the C library itself, as in err(3): the
