@@ -127,18 +127,27 @@ bool Announcements::received_announcement(NodeId from, Bytes message) {
   bool believed = heard.reach[self_.value] <= log_.timestamp()[self_.value] &&
                   log_.believable(message, self_, blocks_);
   if (!believed || !incomplete_[from.value].empty()) return false;
+  heard.notices.assign(message.begin(), message.end());
+  if (!is_whole(heard)) return false;
   // Of two nodes each has heard what the other one tells.
   bool complete = nodes_ == 2 || mutant(Mutant::kFenceTrustsIncomplete);
   if (complete) join(covered_, heard.reach);
   if (nodes_ > 2) incomplete_[from.value] = heard.reach;
-  if (!is_within(heard.reach, log_.timestamp())) {
-    heard.notices.assign(message.begin(), message.end());
-    keep(std::move(heard));
-  }
+  if (!is_within(heard.reach, log_.timestamp())) keep(std::move(heard));
   quiet_.store(false, std::memory_order_release);
   wire::put(outbox_.begin(), wire::AnnounceAnswer{});
   outbox_.send(from);
   return true;
+}
+
+// Whether the notices bring this node up to the reach, from what it knows and has heard before.
+bool Announcements::is_whole(const Heard& heard) const {
+  VectorTimestamp reached = log_.timestamp();
+  for (const Heard& before : heard_) join(reached, before.reach);
+  wire::for_each_entry(heard.notices, [&](const wire::NoticeEntry& entry) {
+    reached[entry.node] = std::max(reached[entry.node], entry.top);
+  });
+  return is_within(heard.reach, reached);
 }
 
 void Announcements::keep(Heard heard) {

@@ -48,6 +48,7 @@ class Announcements {
   bool received_announcement(NodeId from, Bytes message);
   bool received_answer(NodeId from, Bytes message);
   bool received_end(NodeId from, Bytes message);
+  bool is_whole(const Heard& heard) const;
   void keep(Heard heard);
   void keep_names_alone();
   void look_quiet();

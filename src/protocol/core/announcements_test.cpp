@@ -153,6 +153,16 @@ TEST_F(AnnouncementsTest, AnAnswerThatNobodyAskedForIsMalformed) {
   EXPECT_TRUE(is_refused(to, 0, told.bytes)) << "the first one is under way";
 }
 
+TEST_F(AnnouncementsTest, AnAnnouncementThatNamesWhatItDoesNotHaveIsMalformed) {
+  std::vector<std::byte> message;
+  wire::put(message, wire::Announce{});
+  VectorTimestamp reach{1, 0, 0};
+  put_bytes(message, std::as_bytes(std::span(reach)));
+  EXPECT_TRUE(is_refused(1, 0, message)) << "interval 1 of node 0 is not in it";
+  wire::put(message, wire::NoticeEntry{.node = 0, .base = 0, .top = 1});
+  EXPECT_FALSE(is_refused(1, 0, message));
+}
+
 TEST_F(TwoNodesTest, WhoNeverMakesAFenceKeepsNoMoreThanALimit) {
   for (std::uint32_t i = 1; i <= 20'000; ++i) {
     std::vector<BlockRange> ranges;
