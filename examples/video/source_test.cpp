@@ -180,5 +180,15 @@ TEST(VideoProgressTest, TogetherAndFastestComeFromMeasuredTimes) {
   EXPECT_EQ(progress.fastest_ns(), 1000u);
 }
 
+TEST(VideoProgressTest, TheWorkerThatStaysIsChosenOnce) {
+  Progress progress;
+  EXPECT_FALSE(progress.staying());
+  progress.note(1, 1000);
+  progress.note(2, 3000);
+  EXPECT_EQ(progress.staying(), 1u);
+  progress.note(1, 90'000);
+  EXPECT_EQ(progress.staying(), 1u) << "node 2 may have left";
+}
+
 }  // namespace
 }  // namespace video

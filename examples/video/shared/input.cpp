@@ -16,12 +16,14 @@ void publish(terrane::chunks::NewVersion<std::byte>& version, std::size_t count,
   version.publish(version_bytes(count), tag);
 }
 
-Trailer trailer_of(std::uint64_t number, std::uint64_t total, const Progress& progress) {
+Trailer trailer_of(std::uint64_t number, std::uint64_t total, Progress& progress) {
   Trailer trailer;
   trailer.read_ns = now_ns();
   if (total != 0) trailer.frames_left = total > number ? total - number - 1 : 0;
   trailer.together_ns = progress.together_ns();
   trailer.fastest_ns = progress.fastest_ns();
+  // In the second half, when the times are known.
+  if (trailer.frames_left <= number) trailer.stays = progress.staying().value_or(kNobody);
   return trailer;
 }
 

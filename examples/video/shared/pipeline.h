@@ -27,6 +27,8 @@ struct Header {
   std::int32_t failed = 0;    // the exit status where there is no work
 };
 
+constexpr std::uint32_t kNobody = UINT32_MAX;
+
 // The bytes behind the pixels of a version of "frames" and of "results".
 struct Trailer {
   std::uint64_t read_ns = 0;        // when the frame was read, by the clock of node 0
@@ -36,6 +38,8 @@ struct Trailer {
   // (0: not known yet).
   std::uint64_t frames_left = UINT64_MAX;
   std::uint64_t together_ns = 0, fastest_ns = 0;
+  std::uint32_t stays = kNobody;  // of a frame: the node that works to the end; kNobody: all do yet
+  std::uint32_t leaves = 0;       // of a result: 1: its worker takes no more frames
 };
 
 // The strip of a tag: tags count strips of all frames.
@@ -57,6 +61,7 @@ inline std::size_t version_bytes(std::size_t pixels) {
 // The two streams, as each node sees them.
 struct Streams {
   Streams(const Job& job, const Header& header);
+  std::uint32_t node;  // this one
   Header header;
   Bytes frames, results;
 };
@@ -64,7 +69,8 @@ struct Streams {
 // Node 0: reads all frames, until the source or the stream ends; then ends the stream.
 Outcome<> give_frames(const Streams& streams, FrameGiver& giver, Progress& progress,
                       std::uint64_t total);
-// Node 0: writes all results in order. Fails when all of so many workers (0: threads) have died.
+// Node 0: writes all results in order. Fails when all of so many workers (0: threads) have died, or
+// have left before the others died.
 Outcome<> take_results(const Streams& streams, SummedSink& sink, Progress& progress, int workers);
 
 using Input = terrane::chunks::WorkSubscription<std::byte>;

@@ -72,6 +72,18 @@ std::uint64_t Progress::fastest_ns() const {
   return most > 0 ? static_cast<std::uint64_t>(1 / most) : 0;
 }
 
+std::optional<std::uint32_t> Progress::staying() {
+  std::lock_guard guard(mutex_);
+  if (staying_) return staying_;
+  double most = 0;
+  for (const auto& [node, worker] : workers_) {
+    if (speed(worker) <= most) continue;
+    most = speed(worker);
+    staying_ = node;
+  }
+  return staying_;
+}
+
 std::uint64_t Progress::frames_read() const {
   std::lock_guard guard(mutex_);
   return read_;

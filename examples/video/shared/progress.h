@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace video {
@@ -29,6 +30,9 @@ class Progress {
   // The time that all workers together take for a part; 0: some worker has none yet.
   std::uint64_t together_ns() const;
   std::uint64_t fastest_ns() const;  // The time of the fastest worker for a part.
+  // The worker that stays to the end: the fastest one at the first call, whatever comes later.
+  // None: no worker has done a part yet.
+  std::optional<std::uint32_t> staying();
   std::uint64_t frames_read() const;
   std::uint64_t frames_written() const;
   std::uint64_t latency_ns() const;  // the mean of the last frames
@@ -39,6 +43,7 @@ class Progress {
  private:
   mutable std::mutex mutex_;
   std::map<std::uint32_t, WorkerState> workers_;
+  std::optional<std::uint32_t> staying_;
   std::uint64_t read_ = 0, written_ = 0, latency_ns_ = 0;
 };
 

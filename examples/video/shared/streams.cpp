@@ -26,7 +26,8 @@ terrane::chunks::WorkOptions options(const Header& header, std::size_t bytes, bo
 }  // namespace
 
 Streams::Streams(const Job& job, const Header& told)
-    : header(told),
+    : node(static_cast<std::uint32_t>(job.node())),
+      header(told),
       frames(job, "frames", frame_version(told), options(told, frame_version(told), false)),
       results(job, "results", version_bytes(most_pixels(told)),
               options(told, version_bytes(most_pixels(told)), true)) {}

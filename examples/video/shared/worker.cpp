@@ -16,11 +16,13 @@ Trailer trailer_of(const Taken& version) {
   return trailer;
 }
 
-// Whether the others finish all that is left before this worker finishes one part more.
-bool others_are_sooner(const Trailer& trailer, std::uint64_t own_ns, std::uint32_t strips) {
-  if (trailer.frames_left == UINT64_MAX || trailer.together_ns == 0) return false;
+// Whether the others finish all that is left before this worker finishes one part more. Each worker
+// judges by times of another moment, so one that node 0 has named stays in any case.
+bool others_are_sooner(const Trailer& trailer, std::uint64_t own_ns, const Streams& streams) {
+  if (trailer.stays == kNobody || trailer.stays == streams.node) return false;
+  if (trailer.together_ns == 0) return false;
   if (own_ns < trailer.fastest_ns * 2) return false;  // the fast workers stay to the end
-  return trailer.frames_left * strips < own_ns / trailer.together_ns;
+  return trailer.frames_left * streams.header.strips < own_ns / trailer.together_ns;
 }
 
 }  // namespace
@@ -44,13 +46,13 @@ bool do_work(const Streams& streams, const Input& input, const Work& work, bool 
     tally.frame([&] { work.run(header.shape, part.rows, pixels, part.halo.first, out); });
     trailer.processing_ns = now_ns() - from;
     processing_ns += trailer.processing_ns;
+    const bool leaves = guard && tally.frames() >= kFramesToKnow &&
+                        others_are_sooner(trailer, processing_ns / tally.frames(), streams);
+    trailer.leaves = leaves ? 1 : 0;
     const std::size_t count = std::size_t{part.rows.count} * header.shape.width;
     std::memcpy(out + trailer_place(count), &trailer, sizeof trailer);
     result.publish(version_bytes(count), frame->tag());  // before the frame is released
-    if (guard && tally.frames() >= kFramesToKnow &&
-        others_are_sooner(trailer, processing_ns / tally.frames(), header.strips)) {
-      return false;  // what was sent here goes to the others
-    }
+    if (leaves) return false;                            // what was sent here goes to the others
   }
   return true;
 }
