@@ -103,6 +103,16 @@ LockedInstruction read(const ZydisDecodedInstruction& one, const std::uint8_t* b
   return locked;
 }
 
+LockedInstruction read_fence(const ZydisDecodedInstruction& one, const std::uint8_t* bytes,
+                             std::uint64_t address) {
+  LockedInstruction fence;
+  fence.address = address;
+  fence.length = one.length;
+  std::memcpy(fence.bytes.data(), bytes, one.length);
+  fence.is_fence = true;
+  return fence;
+}
+
 bool goes_on(const ZydisDecodedInstruction& one) {
   switch (one.meta.category) {
     case ZYDIS_CATEGORY_UNCOND_BR:
@@ -134,11 +144,15 @@ bool may_be_locked(std::span<const std::uint8_t> code) {
          (opcode & 0xfe) == 0xfe;
 }
 
+bool may_be_mfence(std::span<const std::uint8_t> code) {
+  return code.size() >= 3 && code[0] == 0x0f && code[1] == 0xae && (code[2] & 0xf8) == 0xf0;
+}
+
 }  // namespace
 
 bool can_decode() { return true; }
 
-Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address) {
+Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address, Fences fences) {
   Decoded found;
   std::size_t at = 0;
   ZydisDecodedInstruction one;
@@ -152,7 +166,13 @@ Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address) {
     std::uint64_t here = address + at;
     if (is_locked(one) && !has_own_segment(one)) {
       LockedInstruction locked = read(one, bytes, here);
-      if (!is_fence(one, locked)) found.locked.push_back(locked);
+      if (!is_fence(one, locked)) {
+        found.locked.push_back(locked);
+      } else if (fences == Fences::kFind) {
+        found.locked.push_back(read_fence(one, bytes, here));
+      }
+    } else if (one.mnemonic == ZYDIS_MNEMONIC_MFENCE && fences == Fences::kFind) {
+      found.locked.push_back(read_fence(one, bytes, here));
     }
     bool names_target = one.raw.imm[0].size != 0 && one.raw.imm[0].is_relative;
     if (names_target)
@@ -165,10 +185,12 @@ Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address) {
   return found;
 }
 
-std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t from) {
+std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t from, Fences fences) {
   constexpr std::uint8_t kLock = 0xf0, kExchange = 0x86;
+  bool finds_fences = fences == Fences::kFind;
   for (std::size_t at = from; at + 1 < code.size(); ++at) {
     if (code[at] == kLock && may_be_locked(code.subspan(at + 1))) return at;
+    if (finds_fences && may_be_mfence(code.subspan(at))) return at;
     if ((code[at] & 0xfe) == kExchange && code[at + 1] >> 6 != kInMemory) return at;
   }
   return code.size();

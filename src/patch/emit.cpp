@@ -142,6 +142,16 @@ void put_bit_address(Writer& out, const LockedInstruction& one) {
 
 }  // namespace
 
+namespace {
+
+void put_enter(Writer& out, const LockedInstruction& one, const EntryPointers& pointers) {
+  out.put({0x6a, static_cast<int>(one.word_bytes)});  // push
+  out.call(pointers.enter);
+  out.move_stack(kWord);
+}
+
+}  // namespace
+
 std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
                                                          std::uint64_t at,
                                                          const EntryPointers& pointers) {
@@ -149,18 +159,20 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
   std::uint64_t next = one.address + one.length;
   out.move_stack(-kRedZone);
   out.push(kRdi);
-  if (one.bit_register != kNoRegister) {
-    put_bit_address(out, one);
+  if (one.is_fence) {
+    put_enter(out, one, pointers);
   } else {
-    out.load_address(one, kRedZone + kWord);
+    if (one.bit_register != kNoRegister) {
+      put_bit_address(out, one);
+    } else {
+      out.load_address(one, kRedZone + kWord);
+    }
+    out.call(one.keeps_flags ? pointers.check_flags : pointers.check);
+    out.put({0xeb, 0});  // check returns behind this jump if the word is shared
+    std::size_t shared = out.size();
+    put_enter(out, one, pointers);
+    out.byte(shared - 1) = static_cast<std::uint8_t>(out.size() - shared);
   }
-  out.call(one.keeps_flags ? pointers.check_flags : pointers.check);
-  out.put({0xeb, 0});  // check returns behind this jump if the word is shared
-  std::size_t shared = out.size();
-  out.put({0x6a, static_cast<int>(one.word_bytes)});  // push
-  out.call(pointers.enter);
-  out.move_stack(kWord);
-  out.byte(shared - 1) = static_cast<std::uint8_t>(out.size() - shared);
   out.pop(kRdi);
   out.move_stack(kRedZone);
   out.copy(one);

@@ -10,7 +10,7 @@ struct Service {
   // Whether enter is to be called for a word at this address. It may use general registers alone,
   // and what it calls must, too: vector registers hold the program's numbers.
   bool (*is_served)(std::uintptr_t address) = nullptr;
-  // Before the instruction changes a word of so many bytes.
+  // Before the instruction changes a word of so many bytes; 0 bytes: before a fence.
   void (*enter)(std::uintptr_t address, std::uint64_t bytes) = nullptr;
 };
 

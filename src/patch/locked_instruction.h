@@ -17,12 +17,12 @@ inline constexpr Register kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRbp
                           kRdi = 7;
 
 // An instruction that reads, changes and stores a word of memory as one step: one with a lock
-// prefix, or an exchange with memory.
+// prefix, or an exchange with memory. Or a fence, which has no word that matters.
 struct LockedInstruction {
   std::uint64_t address = 0;
   std::uint8_t length = 0;
   std::array<std::uint8_t, kLongestInstruction> bytes{};
-  std::uint8_t word_bytes = 0;  // of the operand in memory: 1 to 16
+  std::uint8_t word_bytes = 0;  // of the operand in memory: 1 to 16; of a fence 0
 
   // The operand's address: base + index * 2^scale + displacement.
   Register base = kNoRegister, index = kNoRegister;
@@ -35,6 +35,8 @@ struct LockedInstruction {
   // bts, btr and btc: the register whose bits select a word beside the operand's, as a number with
   // a sign of that many bytes.
   Register bit_register = kNoRegister;
+
+  bool is_fence = false;
 
   // It depends on flags that earlier instructions left, or leaves some of them as they are.
   bool keeps_flags = true;
@@ -49,14 +51,19 @@ struct Decoded {
   bool is_good = true;                 // every byte belongs to an instruction
 };
 
-// Decodes instructions one behind the other, from the first byte on: `code` lies at `address`. Left
-// out are locked instructions that work on a thread's own variables (by %fs or %gs), and those that
-// are fences: they change nothing.
-Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address);
+// Whether fences are looked for: mfence, and what combines a word of the stack with zero.
+enum class Fences : std::uint8_t { kLeave, kFind };
 
-// The first place of `code` from `from` on at which a locked instruction could begin; its size:
-// none. Other bytes may look like it. No locked instruction begins elsewhere.
-std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t from);
+// Decodes instructions one behind the other, from the first byte on: `code` lies at `address`. Left
+// out are locked instructions that work on a thread's own variables (by %fs or %gs), and fences
+// unless they are looked for: they change nothing.
+Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address,
+               Fences fences = Fences::kLeave);
+
+// The first place of `code` from `from` on at which a locked instruction, or a fence that is looked
+// for, could begin; its size: none. Other bytes may look like it. None begins elsewhere.
+std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t from,
+                           Fences fences = Fences::kLeave);
 
 // How many bytes of `code` are instructions that do nothing, one behind the other: nops, and the
 // one-byte trap that some linkers fill gaps with.

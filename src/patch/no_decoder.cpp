@@ -9,14 +9,16 @@ namespace terrane::patch {
 
 bool can_decode() { return false; }
 
-Decoded decode(std::span<const std::uint8_t>, std::uint64_t address) {
+Decoded decode(std::span<const std::uint8_t>, std::uint64_t address, Fences) {
   Decoded none;
   none.end = address;
   none.is_good = false;
   return none;
 }
 
-std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t) { return code.size(); }
+std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t, Fences) {
+  return code.size();
+}
 
 std::size_t padding(std::span<const std::uint8_t>) { return 0; }
 

@@ -48,7 +48,8 @@ bool ends_opcode(std::span<const std::uint8_t> code, std::size_t at) {
 // Makes the plan of one file.
 class Planner {
  public:
-  explicit Planner(const ElfCode& file) : file_(file), stretches_(stretches_of(file)) {}
+  Planner(const ElfCode& file, Fences fences)
+      : file_(file), fences_(fences), stretches_(stretches_of(file)) {}
 
   Plan make(bool without_jumps) {
     for (std::size_t i = 0; i < stretches_.size(); ++i) find_in(i);
@@ -63,12 +64,12 @@ class Planner {
  private:
   void find_in(std::size_t number) {
     std::span<const std::uint8_t> code = bytes_of(file_, stretches_[number].range);
-    std::size_t candidate = next_candidate(code, 0);
+    std::size_t candidate = next_candidate(code, 0, fences_);
     if (candidate == code.size()) return;
     std::uint64_t begin = stretches_[number].range.begin;
-    Decoded found = decode(code, begin);
+    Decoded found = decode(code, begin, fences_);
     if (!found.is_good) {
-      bool has_more = next_candidate(code, found.end - begin) < code.size();
+      bool has_more = next_candidate(code, found.end - begin, fences_) < code.size();
       if (has_more || !found.locked.empty())
         plan_.doubts.push_back(found.locked.empty() ? found.end : found.locked[0].address);
       return;
@@ -88,7 +89,8 @@ class Planner {
     auto known = decoded_.find(number);
     if (known != decoded_.end()) return known->second;
     const CodeRange& range = stretches_[number].range;
-    return decoded_.emplace(number, decode(bytes_of(file_, range), range.begin)).first->second;
+    return decoded_.emplace(number, decode(bytes_of(file_, range), range.begin, fences_))
+        .first->second;
   }
 
   std::size_t stretch_at(std::uint64_t address) const {
@@ -177,6 +179,7 @@ class Planner {
   }
 
   const ElfCode& file_;
+  Fences fences_;
   std::vector<Stretch> stretches_;
   std::map<std::size_t, Decoded> decoded_;
   std::map<std::size_t, CodeRange> rooms_;
@@ -191,8 +194,8 @@ std::size_t Plan::count(Way way) const {
       sites.begin(), sites.end(), [way](const Site& site) { return site.way == way; }));
 }
 
-Plan make_plan(const ElfCode& file, bool without_jumps) {
-  return Planner(file).make(without_jumps);
+Plan make_plan(const ElfCode& file, bool without_jumps, Fences fences) {
+  return Planner(file, fences).make(without_jumps);
 }
 
 std::vector<std::uint64_t> possible_targets(std::span<const std::uint8_t> code,

@@ -33,11 +33,11 @@ struct Plan {
   std::size_t count(Way way) const;
 };
 
-// Finds all locked instructions, and how each can be replaced. Every function is decoded from its
-// first byte on. A replacement covers no byte but those of its own instruction, and of padding
-// behind a function's end; no jump or call of the file leads into the middle of it. without_jumps:
-// all are traps.
-Plan make_plan(const ElfCode& file, bool without_jumps);
+// Finds all locked instructions, and fences if they are asked for, and how each can be replaced.
+// Every function is decoded from its first byte on. A replacement covers no byte but those of its
+// own instruction, and of padding behind a function's end; no jump or call of the file leads into
+// the middle of it. without_jumps: all are traps.
+Plan make_plan(const ElfCode& file, bool without_jumps, Fences fences = Fences::kLeave);
 
 // Of `wanted`, in order: those that four bytes of `code` behind an opcode, wherever that begins,
 // give as the target of a jump or a call of 32 bits. More than there are, never fewer.

@@ -25,6 +25,24 @@ TEST(PlanTest, AThreadsOwnWordsAndFencesStay) {
   EXPECT_EQ(found.locked[0].address, 0x1010u);
 }
 
+TEST(PlanTest, FencesAreFoundWhereTheyAreFlushes) {
+  // lock orl $0,%fs:0; lock orq $0,-8(%rsp); mfence; lfence
+  const std::vector<std::uint8_t> code{0xf0, 0x64, 0x83, 0x0c, 0x25, 0,    0,    0,
+                                       0,    0,    0xf0, 0x48, 0x83, 0x4c, 0x24, 0xf8,
+                                       0,    0x0f, 0xae, 0xf0, 0x0f, 0xae, 0xe8};
+  Decoded found = decode(code, 0x1000, Fences::kFind);
+  ASSERT_TRUE(found.is_good);
+  ASSERT_EQ(found.locked.size(), 2u);
+  EXPECT_EQ(found.locked[0].address, 0x100au);
+  EXPECT_EQ(found.locked[1].address, 0x1011u);
+  for (const LockedInstruction& one : found.locked) {
+    EXPECT_TRUE(one.is_fence);
+    EXPECT_EQ(one.word_bytes, 0);
+  }
+  EXPECT_EQ(next_candidate(std::span(code).subspan(17), 0), 6u) << "none, unless it is looked for";
+  EXPECT_EQ(next_candidate(std::span(code).subspan(17), 0, Fences::kFind), 0u);
+}
+
 TEST(PlanTest, AProgramsOwnFileHasFunctionsAndNoDoubts) {
   auto file = ElfCode::open("/proc/self/exe");
   ASSERT_TRUE(file.ok()) << file.error().message;

@@ -312,9 +312,13 @@ void add_preload_options(CLI::App& run_app, RunOptions& options) {
       "--no-preload", [&options] { options.preload = Preload::kNever; }, "Never do so");
 }
 
-void add_inline_atomics_option(CLI::App& app, RunOptions& options) {
+void add_atomics_options(CLI::App& app, RunOptions& options) {
+  app.add_option("--atomics", options.atomics,
+                 "Serve locked instructions where they are, by jumps (patch, default) or by traps "
+                 "(trap), or refuse a program that has some (refuse)")
+      ->type_name("HOW");
   app.add_flag("--allow-inline-atomics", options.allow_inline_atomics,
-               "Start a program that was compiled without -fno-inline-atomics all the same");
+               "Start a program that has some, and leave them as they are");
 }
 
 void add_lend_option(CLI::App& app, RunOptions& options) {
@@ -324,17 +328,12 @@ void add_lend_option(CLI::App& app, RunOptions& options) {
 
 void add_threads_options(CLI::App& threads_app, RunOptions& options) {
   threads_app
-      .add_option("--atomics", options.atomics,
-                  "Serve locked instructions where they are, by jumps (patch, default) or by traps "
-                  "(trap), or refuse a program that has some (refuse)")
-      ->type_name("HOW");
-  threads_app
       .add_option("--placement", options.placement,
                   "Which node a new thread starts on: as many in a row as a node has processors "
                   "(block, default), one after the other (cyclic), or N in a row")
       ->type_name("HOW");
   add_lend_option(threads_app, options);
-  add_inline_atomics_option(threads_app, options);
+  add_atomics_options(threads_app, options);
 }
 
 }  // namespace
@@ -370,7 +369,7 @@ void add_omp_command(CLI::App& app, CommandContext& context) {
                    "Threads of each node; default: OMP_NUM_THREADS of all nodes together")
       ->type_name("N");
   add_lend_option(*omp_app, *options);
-  add_inline_atomics_option(*omp_app, *options);
+  add_atomics_options(*omp_app, *options);
   add_job_options(*omp_app, *options);
   add_host_options(*omp_app, *options);
   add_node_options(*omp_app, *options);

@@ -104,6 +104,8 @@ base::Result<> add_atomics_setting(const RunOptions& options, HostPlan& plan) {
   bool serves = serves_locked_code(options) && plan.map.started() > 1;
   std::string way = options.atomics.empty() ? "patch" : options.atomics;
   plan.environment.emplace_back("TERRANE_ATOMICS", serves ? way : "");
+  bool has_flushes = serves && options.preload == Preload::kOmp;
+  plan.environment.emplace_back("TERRANE_FENCES", has_flushes ? "1" : "");
   return {};
 }
 
@@ -432,8 +434,7 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
 }
 
 bool serves_locked_code(const RunOptions& options) {
-  return patch::can_decode() && options.preload != Preload::kOmp && !options.allow_inline_atomics &&
-         options.atomics != "refuse";
+  return patch::can_decode() && !options.allow_inline_atomics && options.atomics != "refuse";
 }
 
 }  // namespace terrane::tools

@@ -155,10 +155,6 @@ TEST(OmpTest, WhatIsNotServedEndsTheProgramWithItsName) {
                  "written to a thread-local (threadprivate) variable of the first thread");
 }
 
-TEST(OmpTest, InlineAtomicsAreRefused) {
-  expect_refused("-n 2", INLINED_PROGRAM, "compile the program with -fno-inline-atomics");
-}
-
 // Those of gcc 12 that the machine's own library has; each later one by its name.
 TEST(OmpTest, TheLibraryHasTheVersionsOfGcc) {
   std::string of = " 2>/dev/null | awk '$2 ~ /[TWA]/ {print $3}' | sort -u";

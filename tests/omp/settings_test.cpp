@@ -126,11 +126,12 @@ TEST(OmpSettingsTest, ALoopThatPollsPlainMemoryIsNamed) {
   const std::pair<const char*, const char*> loops[] = {
       {"yield", "called sched_yield"}, {"pause", "polled memory"}, {"nothing", "polled memory"}};
   for (const auto& [how, does] : loops) {
-    std::string line = "timeout -s KILL 60 " +
-                       omp_line("-n 2 --threads 1 --patience 1", POLLING_PROGRAM " ") + how +
-                       " 2>&1 | grep -m 1 -o '" + does +
-                       " again and again .*omp_polling_program+0x[0-9a-f]* (wait_for+0x[0-9a-f]*), "
-                       "without a flush'";
+    std::string line =
+        "timeout -s KILL 60 " +
+        omp_line("-n 2 --threads 1 --allow-inline-atomics --patience 1", POLLING_PROGRAM " ") +
+        how + " 2>&1 | grep -m 1 -o '" + does +
+        " again and again .*omp_polling_program+0x[0-9a-f]* (wait_for+0x[0-9a-f]*), "
+        "without a flush'";
     Launched job({"/bin/sh", "-c", line}, {});
     Outcome outcome = job.finish();
     EXPECT_EQ(count(outcome.out, "polling_program"), 1) << how << outcome.out << outcome.err;

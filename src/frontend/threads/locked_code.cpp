@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
 #include "patch/apply.h"
 #include "patch/entries.h"
@@ -22,11 +23,14 @@
 namespace terrane::frontend::threads {
 namespace {
 
-// The instruction that follows finds the word in a synchronisation page. A program's handler that
-// has interrupted an operation of ours may not begin another one.
+// The instruction that follows finds the word in a synchronisation page; a fence is the flush of
+// OpenMP. A program's handler that has interrupted an operation of ours may not begin another one.
 void enter(std::uintptr_t address, std::uint64_t bytes) {
   int saved = errno;
-  if (!runtime::is_in_operation() && !platform::is_in_fault_handler()) {
+  bool is_free = !runtime::is_in_operation() && !platform::is_in_fault_handler();
+  if (is_free && bytes == 0) {
+    terrane_program_flush();
+  } else if (is_free) {
     runtime::begin_operation();
     auto outcome = pages::node()->promote(reinterpret_cast<const void*>(address), bytes);
     if (!outcome.ok()) pages::node()->fail(outcome.message);
@@ -53,11 +57,29 @@ bool is_patched(const platform::Module& module, platform::ModuleOwner owner) {
   std::_Exit(1);
 }
 
+std::string setting(const char* name) {
+  const char* asked = std::getenv(name);
+  return asked == nullptr ? "" : asked;
+}
+
+// Not of the environment later on, which is the program's.
+const std::string& way_of_atomics() {
+  static const std::string way = setting("TERRANE_ATOMICS");
+  return way;
+}
+
+// Whether a fence of the program is OpenMP's flush.
+bool serves_fences() {
+  static const bool serves = !setting("TERRANE_FENCES").empty();
+  return serves;
+}
+
 void serve_module(const platform::Module& module, bool without_jumps) {
   std::string path = module.path.empty() ? "/proc/self/exe" : module.path;
   auto file = patch::ElfCode::open(path);
   if (!file) refuse(file.error().message);
-  patch::Plan plan = patch::make_plan(file.value(), without_jumps);
+  patch::Plan plan = patch::make_plan(
+      file.value(), without_jumps, serves_fences() ? patch::Fences::kFind : patch::Fences::kLeave);
   std::string name = module.path.empty() ? "the program" : module.path;
   if (file.value().has_text_relocations() && !plan.sites.empty())
     refuse(fmt::format("{}: the loader changes its code (text relocations)", name));
@@ -75,15 +97,6 @@ bool is_known(const Libraries* known, const platform::Module& module) {
          std::any_of(known->modules.begin(), known->modules.end(), [&](const auto& one) {
            return one.address == module.address && one.path == module.path;
          });
-}
-
-// Not of the environment later on, which is the program's.
-const std::string& way_of_atomics() {
-  static const std::string way = [] {
-    const char* asked = std::getenv("TERRANE_ATOMICS");
-    return std::string(asked == nullptr ? "" : asked);
-  }();
-  return way;
 }
 
 }  // namespace

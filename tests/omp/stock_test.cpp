@@ -1,0 +1,52 @@
+// OpenMP programs that gcc has compiled without a flag of ours: their locked instructions and
+// fences are served where they are.
+#include "run_omp.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+const std::string kC = C_PROGRAM, kCpp = CPP_PROGRAM;
+
+TEST(OmpStockTest, ProgramsRunAsTheyAre) {
+  for (const std::string& team : kTeams) {
+    expect_good(team, kC);
+    expect_good(team, kCpp);
+  }
+}
+
+TEST(OmpStockTest, AtomicsAndFlushesWorkAlone) {
+  for (const char* mode : {"reductions", "flushes", "atomics", "ordered_atomics", "doacross"})
+    expect_good("-n 2 --threads 2", kC + " " + mode);
+}
+
+TEST(OmpStockTest, TrapsAndOtherWaysToFindWritesDoTheSame) {
+  for (const char* options :
+       {"--atomics trap", "--fault-source sigsegv", "--fault-source uffd-sync"})
+    for (const char* mode : {"flushes", "atomics", "reductions"})
+      expect_good("-n 2 --threads 2 " + std::string(options), kC + " " + mode);
+}
+
+TEST(OmpStockTest, ALoopThatPollsPlainMemoryEnds) {
+  for (const char* how : {" pause", " nothing"})
+    expect_good("-n 2 --threads 1", POLLING_PROGRAM + std::string(how));
+}
+
+class OmpStockHostsTest : public OnHosts {};
+
+TEST_F(OmpStockHostsTest, ProgramsRunOnTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* mode : {"", " flushes", " atomics"}) {
+    std::string line = omp_line("--heartbeat 20 -H h0,h1 --threads 1", kC + mode);
+    check_good(launch(0, cluster_test::words(line)).finish(), line);
+  }
+}
+
+TEST(OmpStockTest, TheyAreRefusedWhereThatIsAskedFor) {
+  Outcome outcome = run_omp("-n 2 --atomics refuse", kC);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("compile the program with -fno-inline-atomics"), std::string::npos)
+      << outcome.err;
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
