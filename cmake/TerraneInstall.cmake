@@ -20,7 +20,7 @@ if(TARGET libterrane_threads)
   set_target_properties(libterrane_threads PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS libterrane_threads LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
   # Apart from the other libraries: it has the name of the compiler's own.
-  install(TARGETS libterrane_omp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp NAMELINK_SKIP)
+  install(TARGETS libterrane_omp terrane_libomp_so terrane_libomp_so_5 terrane_libiomp5_so LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp NAMELINK_SKIP)
   install(TARGETS terrane_map ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp)
   install(FILES src/frontend/omp/map/omni.awk DESTINATION ${CMAKE_INSTALL_LIBDIR}/terrane/omp)
   if(TARGET terrane_flush)

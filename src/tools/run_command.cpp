@@ -357,8 +357,8 @@ void add_threads_command(CLI::App& app, CommandContext& context) {
 void add_omp_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RunOptions>();
   options->preload = Preload::kOmp;
-  CLI::App* omp_app =
-      app.add_subcommand("omp", "Run an OpenMP program of gcc or gfortran on the nodes of a job");
+  CLI::App* omp_app = app.add_subcommand(
+      "omp", "Run an OpenMP program of gcc, gfortran or clang on the nodes of a job");
   omp_app->formatter(std::make_shared<RunHelp>(context));
   omp_app->footer(
       "Everything from PROGRAM on belongs to the program. OMP_NUM_THREADS is the whole "

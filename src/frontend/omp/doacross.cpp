@@ -66,9 +66,11 @@ void add_to_own(Doacross& loop, std::uint64_t done) {
   loop.done = done;
 }
 
+}  // namespace
+
 // Threads take iterations in a fixed order, whatever the schedule says: an iteration's thread is
 // known without asking.
-void begin(unsigned dimensions, const std::uint64_t* extents, Plan plan) {
+void begin_doacross(unsigned dimensions, const std::uint64_t* extents, Plan plan) {
   if (dimensions > kMostDimensions)
     terrane_program_fail("a doacross loop has more than 256 dimensions: ordered(n) with n <= 256");
   if (plan.schedule != Schedule::kStatic && plan.chunk == 0) plan.chunk = 1;
@@ -88,14 +90,14 @@ void begin(unsigned dimensions, const std::uint64_t* extents, Plan plan) {
     loop.base = static_cast<std::uint64_t>(terrane_program_add(counter_of(own.number), 0));
 }
 
-void post(const std::uint64_t* iteration) {
+void post_doacross(const std::uint64_t* iteration) {
   Region& own = region();
   if (!own.doacross.is_active) return;
   add_to_own(own.doacross,
              done_with(own.doacross, place_of(own.work, iteration[0]).index, iteration + 1));
 }
 
-void wait_for(const std::uint64_t* iteration) {
+void wait_doacross(const std::uint64_t* iteration) {
   Region& own = region();
   const Doacross& loop = own.doacross;
   if (!loop.is_active) return;
@@ -105,14 +107,16 @@ void wait_for(const std::uint64_t* iteration) {
   terrane_program_await(counter_of(place.thread), static_cast<std::int64_t>(loop.base + done));
 }
 
-// begin() for the calls of the ABI, with the first iterations of the thread.
+namespace {
+
+// begin_doacross() for the calls of the ABI, with the first iterations of the thread.
 template <typename Number>
 bool start(unsigned dimensions, const Number* extents, const Plan& plan, Number* first,
            Number* end) {
   std::uint64_t copies[kMostDimensions];
   for (unsigned i = 0; i < dimensions && i < kMostDimensions; ++i)
     copies[i] = static_cast<std::uint64_t>(extents[i]);
-  begin(dimensions, copies, plan);
+  begin_doacross(dimensions, copies, plan);
   if (first == nullptr) return true;
   std::uint64_t from = 0, to = 0;
   if (!next_chunk(from, to)) return false;
@@ -144,7 +148,7 @@ void wait_for(std::uint64_t first, std::va_list rest) {
   std::uint64_t iteration[kMostDimensions] = {first};
   for (std::uint32_t i = 1; i < region().doacross.dimensions; ++i)
     iteration[i] = va_arg(rest, std::uint64_t);
-  wait_for(iteration);
+  wait_doacross(iteration);
 }
 
 }  // namespace
@@ -192,8 +196,8 @@ TERRANE_DOACROSS(GOMP_loop_ull_doacross_guided_start, Unsigned, kGuided)
 TERRANE_RUNTIME_DOACROSS(GOMP_loop_ull_doacross_runtime_start, Unsigned)
 TERRANE_SHARING_DOACROSS(GOMP_loop_ull_doacross_start, Unsigned)
 
-void GOMP_doacross_post(const std::uint64_t* iteration) { post(iteration); }
-void GOMP_doacross_ull_post(const std::uint64_t* iteration) { post(iteration); }
+void GOMP_doacross_post(const std::uint64_t* iteration) { post_doacross(iteration); }
+void GOMP_doacross_ull_post(const std::uint64_t* iteration) { post_doacross(iteration); }
 
 void GOMP_doacross_wait(std::uint64_t first, ...) {
   std::va_list rest;

@@ -31,6 +31,12 @@ void add_running_task(Task* task, Dependences dependences, const Event& event);
 // task has ended by that.
 bool late_task_ends(Task* task);
 
+// A task with depend or detach: runs at once where it may, else is kept. The event's number may be
+// 0. It is in tasks.cpp, as is the next one: a task without either waits in a queue, or runs at
+// once.
+void run_or_keep(const TaskCall& call, bool may_wait, Dependences dependences, const Event& event);
+void run_or_defer(const TaskCall& call, bool may_wait);
+
 // Goes on with a task of the calling thread: runs one that is a descendant of that one (nullptr:
 // any), or hands another one out. False: there is none that can go on.
 bool advance_late_task(const Task* of);

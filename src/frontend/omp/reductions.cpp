@@ -120,7 +120,12 @@ void begin_group() {
   Thread& me = this_thread();
   auto* group = static_cast<Group*>(std::malloc(sizeof(Group)));
   if (group == nullptr) terrane_program_fail("no memory for a taskgroup");
-  *group = {me.group, me.group == nullptr ? nullptr : me.group->reductions};
+  *group = {};
+  group->outer = me.group;
+  if (me.group != nullptr) {
+    group->reductions = me.group->reductions;
+    group->kmp_reductions = me.group->kmp_reductions;
+  }
   me.group = group;
 }
 

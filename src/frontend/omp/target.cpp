@@ -132,7 +132,10 @@ void check_device(int device) {
                            .c_str());
 }
 
-// The teams of a league run one after the other; each may use all nodes.
+}  // namespace
+
+namespace terrane::frontend::omp {
+
 void run_league(Function* function, void* data, unsigned teams, unsigned thread_limit) {
   Controls before = controls();
   if (teams == 0) teams = static_cast<unsigned>(std::max(before.max_teams, 1));
@@ -149,7 +152,7 @@ void run_league(Function* function, void* data, unsigned teams, unsigned thread_
   me.team_number = 0;
 }
 
-}  // namespace
+}  // namespace terrane::frontend::omp
 
 extern "C" {
 

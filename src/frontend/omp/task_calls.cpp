@@ -43,7 +43,8 @@ bool calls(const dl_phdr_info& info, std::span<const std::string_view> functions
   return false;
 }
 
-constexpr std::string_view kCreate[] = {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull"};
+constexpr std::string_view kCreate[] = {"GOMP_task", "GOMP_taskloop", "GOMP_taskloop_ull",
+                                        "__kmpc_omp_task_alloc"};
 constexpr std::string_view kFulfil[] = {"omp_fulfill_event", "omp_fulfill_event_"};
 
 bool program_calls(std::span<const std::string_view> functions) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "frontend/omp/in_task.h"
 #include "frontend/omp/late_tasks.h"
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/task_queue.h"
@@ -30,33 +31,6 @@ enum Flag : unsigned {
 };
 
 using Copy = CopyVariables;
-
-// The calling thread is in a task while this lives. The task has control variables of its own.
-class InTask {
- public:
-  explicit InTask(unsigned flags) : before_(controls()), is_final_((flags & kFinal) != 0) {
-    Thread& me = this_thread();
-    ++me.explicit_tasks;
-    if (is_final_ || me.final_tasks != 0) ++me.final_tasks;
-    number_ = begin_task_number();
-    enter_task(frame_);
-  }
-  ~InTask() {
-    leave_task(frame_);
-    Thread& me = this_thread();
-    --me.explicit_tasks;
-    if (me.final_tasks != 0) --me.final_tasks;
-    me.task_number = number_;
-    me.controls = before_;
-  }
-  InTask(const InTask&) = delete;
-
- private:
-  Controls before_;
-  bool is_final_;
-  std::uint32_t number_;
-  Frame frame_;
-};
 
 // The task's own variables: a copy of what it is given, made by the compiler's function.
 class Variables {
@@ -121,7 +95,7 @@ void run_tasks(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std:
       continue;
     Variables own(loop.data, loop.copy, loop.bytes, loop.alignment);
     std::memcpy(own.get(), bounds, sizeof bounds);
-    InTask task(loop.flags);
+    InTask task((loop.flags & kFinal) != 0);
     loop.function(own.get());
   }
 }
@@ -138,43 +112,51 @@ void run_loop(const Loop& loop, std::uint64_t wanted, std::uint64_t start, std::
   end_group();
 }
 
-// A task with depend or detach. It runs at once where it may.
-void run_or_keep(const TaskCall& call, bool may_wait, Dependences dependences, void* handle,
-                 unsigned flags) {
-  Event event;
-  if (handle != nullptr) {
-    std::uint64_t made = 0;
-    event = make_event(made);
-    std::memcpy(handle, &made, sizeof made);
-    if (call.data != nullptr) std::memcpy(call.data, &made, sizeof made);
-  }
+// What `detach` says: an event, whose handle goes to the program.
+Event event_for(void* handle, void* data) {
+  std::uint64_t made = 0;
+  Event event = make_event(made);
+  std::memcpy(handle, &made, sizeof made);
+  if (data != nullptr) std::memcpy(data, &made, sizeof made);
+  return event;
+}
+
+}  // namespace
+
+namespace terrane::frontend::omp {
+
+void run_or_keep(const TaskCall& call, bool may_wait, Dependences dependences, const Event& event) {
   bool waits = has_to_wait(dependences), may_be_kept = may_wait && this_thread().final_tasks == 0;
   if (may_be_kept && (waits || is_to_be_kept()))
     return add_waiting_task(call, std::move(dependences), event);
   if (waits) await_dependences(dependences);
-  Task* account = handle != nullptr ? begin_running_task() : nullptr;
+  Task* account = event.number != 0 ? begin_running_task() : nullptr;
   {
     Variables own(call.data, call.copy, call.bytes, call.alignment);
-    InTask task(flags);
+    InTask task(call.is_final);
     if (call.function != nullptr) call.function(own.get());
   }
   if (account != nullptr) add_running_task(account, std::move(dependences), event);
 }
 
-}  // namespace
+void run_or_defer(const TaskCall& call, bool may_wait) {
+  if (may_wait && defer_task(call)) return;
+  Variables own(call.data, call.copy, call.bytes, call.alignment);
+  InTask task(call.is_final);
+  call.function(own.get());
+}
+
+}  // namespace terrane::frontend::omp
 
 extern "C" {
 
 void GOMP_task(Function* function, void* data, Copy* copy, long bytes, long alignment,
                bool may_wait, unsigned flags, void** dependences, int, void* handle) {
   TaskCall call{function, data, copy, bytes, alignment, (flags & kFinal) != 0};
-  if ((flags & (kDepend | kDetach)) != 0)
-    return run_or_keep(call, may_wait, Dependences((flags & kDepend) != 0 ? dependences : nullptr),
-                       (flags & kDetach) != 0 ? handle : nullptr, flags);
-  if (may_wait && defer_task(call)) return;
-  Variables own(data, copy, bytes, alignment);
-  InTask task(flags);
-  function(own.get());
+  if ((flags & (kDepend | kDetach)) == 0) return run_or_defer(call, may_wait);
+  bool detaches = (flags & kDetach) != 0 && handle != nullptr;
+  run_or_keep(call, may_wait, Dependences((flags & kDepend) != 0 ? dependences : nullptr),
+              detaches ? event_for(handle, data) : Event());
 }
 
 void GOMP_taskloop(Function* function, void* data, Copy* copy, long bytes, long alignment,

@@ -296,7 +296,7 @@ void enter_alone(Started& started, unsigned flags) {
 }
 
 void fork_team(Started& started, Function* function, void* data, std::uint32_t size,
-               const LoopBegin* begin, unsigned flags) {
+               const LoopBegin* begin, unsigned flags, Function* name) {
   Thread& me = this_thread();
   ensure_pool(size);
   share_places();
@@ -318,14 +318,14 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
     std::memcpy(meeting->turns, me.turns, sizeof me.turns);
   }
   team_was_smaller = size < known_pool;
-  started.function = function;
+  started.function = name;
   fork.bind = bind_of_region(flags & kProcBindBits);
   fork.team_number = me.team_number;
   fork.teams = me.teams;
   fork.floating_point = platform::floating_point::capture().control;
   fork.moves_tasks =
-      size >= nodes() && may_tasks_move(nodes()) && program_has_tasks() && expects_tasks(function);
-  started.number = fork.region = reports() ? region_number(function) : 0;
+      size >= nodes() && may_tasks_move(nodes()) && program_has_tasks() && expects_tasks(name);
+  started.number = fork.region = reports() ? region_number(name) : 0;
   note_fork(fork.region);
   tell(fork);
   note_begin(fork.region, true);
@@ -339,7 +339,8 @@ void fork_team(Started& started, Function* function, void* data, std::uint32_t s
 }
 
 void enter(Started& started, Function* function, void* data, std::uint32_t wanted,
-           const LoopBegin* begin, unsigned flags = 0, Group* group = nullptr) {
+           const LoopBegin* begin, unsigned flags = 0, Group* group = nullptr,
+           Function* name = nullptr) {
   std::uint32_t size = next_team_size(wanted);
   started.group = std::exchange(this_thread().group, group);
   started.around = this_thread().region;
@@ -349,7 +350,7 @@ void enter(Started& started, Function* function, void* data, std::uint32_t wante
   if (size == 1) {
     enter_alone(started, flags);
   } else {
-    fork_team(started, function, data, size, begin, flags);
+    fork_team(started, function, data, size, begin, flags, name == nullptr ? function : name);
   }
   if (begin != nullptr) begin_work(begin->range, begin->plan);
 }
@@ -415,9 +416,9 @@ std::uint32_t next_team_size(std::uint32_t wanted) {
 }
 
 void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin,
-                unsigned flags) {
+                unsigned flags, Function* name) {
   Started started;
-  enter(started, function, data, wanted, begin, flags);
+  enter(started, function, data, wanted, begin, flags, nullptr, name);
   function(data);
   leave(started);
 }

@@ -39,6 +39,7 @@ struct Work {
   std::uint64_t rounds = 0;                          // of a static schedule
   void* block = nullptr;                             // of a team of one, for block_of_work
   std::uint64_t guided_index = 0, guided_begin = 0;  // the begin of guided chunk guided_index
+  std::uint64_t origin = 0, stride = 1;  // of a loop that is counted from 0: what its numbers are
 };
 
 // A loop whose iterations wait for others (doacross.cpp).
@@ -54,7 +55,8 @@ struct Doacross {
 struct Group {
   Group* outer = nullptr;
   std::uintptr_t* reductions = nullptr;
-  std::uint32_t tasks = 0;  // of this node's queues that have not ended (task_queue.h)
+  std::uint32_t tasks = 0;         // of this node's queues that have not ended (task_queue.h)
+  void* kmp_reductions = nullptr;  // those of kmp/reductions.cpp
 };
 
 // A parallel region, as one of its threads is in it.
@@ -103,18 +105,23 @@ Region& region();
 
 // Runs function(data) by a team. `wanted` 0: as many threads as the control variables say. `work`:
 // a loop that all threads begin with, or nullptr. `flags`: the number of the clause proc_bind.
+// `name`: what the region is in reports, where function is not the program's own.
 struct LoopBegin {
   Range range;
   Plan plan;
 };
 void run_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin,
-                unsigned flags = 0);
+                unsigned flags = 0, Function* name = nullptr);
 // The same with task reductions over the region (reductions.h); how many threads it had.
 std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
                            std::uintptr_t* reductions, unsigned flags);
 // The same in two calls: the caller runs its part between them.
 void start_region(Function* function, void* data, std::uint32_t wanted, const LoopBegin* begin);
 void end_region();
+
+// Runs function(data) by each team of a league: one after the other, and each may use all nodes. 0
+// teams, or threads: as many as the control variables say.
+void run_league(Function* function, void* data, unsigned teams, unsigned thread_limit);
 
 // Calls function(data) by one thread of each node, and waits for all of them. By the master,
 // outside of all regions.

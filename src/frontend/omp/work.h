@@ -33,6 +33,11 @@ bool begin_single();
 // Waits for the iterations before those of this thread.
 void wait_for_turn();
 
+// A doacross loop: begins with so many dimensions of these extents. What iteration of it is done;
+// waits until one is. Iterations are counted from 0 in each dimension.
+void begin_doacross(unsigned dimensions, const std::uint64_t* extents, Plan plan);
+void post_doacross(const std::uint64_t* iteration);
+void wait_doacross(const std::uint64_t* iteration);
 // Ends the doacross loop that the calling thread is in, if any.
 void end_doacross();
 

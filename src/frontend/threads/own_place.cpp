@@ -111,12 +111,16 @@ std::string hidden_by() {
         first.dli_fname == nullptr ? "the program" : first.dli_fname, name);
   }
   if (std::string copy = library_with_copy(); !copy.empty()) return copy;
-  for (const platform::Module& module : libraries().modules)
-    if (module.name.starts_with("libomp.so") || module.name.starts_with("libiomp5"))
+  // Under `terrane omp` ours has this function.
+  if (const Dl_info other = object_of(::dlsym(RTLD_DEFAULT, "__kmpc_fork_call"));
+      other.dli_fname != nullptr) {
+    std::string_view file = other.dli_fname;
+    file.remove_prefix(file.rfind('/') + 1);
+    if (file.starts_with("libomp.so") || file.starts_with("libiomp5"))
       return fmt::format(
-          "the program uses {}, an OpenMP library that knows one node: compile all of the program "
-          "by terrane-gcc, terrane-g++ or terrane-gfortran",
-          module.name);
+          "the program uses {}, an OpenMP library that knows one node: start it by terrane omp",
+          file);
+  }
   return {};
 }
 

@@ -188,9 +188,15 @@ std::string library_beside_command(Preload how) {
     return library_in(kFolder, "/../src/frontend/pages", "/libterrane.so.0");
   std::string threads = library_in(kFolder, "/../src/frontend/threads", "/libterrane_threads.so.0");
   if (how == Preload::kThreads || threads.empty()) return threads;
-  std::string omp = library_in("/../" TERRANE_LIBRARY_FOLDER "/terrane/omp", "/../src/frontend/omp",
-                               "/libgomp.so.1");
-  return omp.empty() ? omp : threads + ":" + omp;
+  // By the names of gcc's, clang's and Intel's libraries; the last three have the name alone.
+  std::string all = threads;
+  for (const char* name : {"/libgomp.so.1", "/libomp.so.5", "/libomp.so", "/libiomp5.so"}) {
+    std::string omp =
+        library_in("/../" TERRANE_LIBRARY_FOLDER "/terrane/omp", "/../src/frontend/omp", name);
+    if (omp.empty()) return omp;
+    all += ":" + omp;
+  }
+  return all;
 }
 
 }  // namespace terrane::tools

@@ -9,7 +9,7 @@ namespace terrane::tools {
 // Whether a node has libterrane in front of the C library by LD_PRELOAD, as its linker would have
 // put it there. kAutomatic: where the program looks as if it loaded the library by itself.
 // kThreads: libterrane_threads, which makes all of the program's memory shared. kOmp: the same, and
-// our libgomp behind it.
+// our libgomp behind it, and what stands for other compilers' libraries.
 enum class Preload : std::uint8_t { kAutomatic, kAlways, kNever, kThreads, kOmp, kLast = kOmp };
 
 // Whether the program's threads run on many nodes.

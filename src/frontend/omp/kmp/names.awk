@@ -1,0 +1,20 @@
+# From the versions of gcc's library: each omp_ function under the version that clang's library has, too, in
+# assembler text. -v jump=JUMP: the instruction that goes to another function.
+/^ *omp_[a-z0-9_]*;/ {
+  name = $1
+  sub(/;/, "", name)
+  if (name in done) next
+  done[name] = 1
+  target = name ~ /_lock_?$/ ? "terrane_new_" name : name
+  give(name, target)
+  if (name ~ /^omp_(set_affinity_format|get_affinity_format|display_affinity|capture_affinity)$/) {
+    sub(/^omp/, "ompc", name)
+    give(name, target)
+  }
+}
+function give(name, target) {
+  printf "\t.globl terrane_kmp_%s\n\t.type terrane_kmp_%s, @function\n", name, name
+  printf "terrane_kmp_%s:\n\t%s %s\n\t.size terrane_kmp_%s, .-terrane_kmp_%s\n", name, jump, target, name, name
+  printf "\t.symver terrane_kmp_%s, %s@VERSION\n", name, name
+}
+BEGIN { print "\t.section .note.GNU-stack,\"\",%progbits\n\t.text" }

@@ -1,0 +1,2 @@
+// So that the library's version has something in it.
+const int terrane_omp_other_name = 0;

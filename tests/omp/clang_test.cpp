@@ -1,0 +1,43 @@
+// OpenMP programs of clang, which call the functions of libomp: the same teams, loops and tasks.
+#include "run_omp.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+std::string program(const std::string& name) { return CLANG_PROGRAMS + name + "_program"; }
+
+TEST(OmpClangTest, ProgramsRunAsTheyAre) {
+  for (const std::string& team : kTeams)
+    for (const char* name : {"c", "kmp", "cpp"}) expect_good(team, program(name));
+}
+
+TEST(OmpClangTest, EachConstructWorksAlone) {
+  for (const char* mode :
+       {"loops",    "reductions",      "exclusion",       "once",     "order",   "teams",
+        "tasks",    "privates",        "locks",           "barriers", "devices", "flushes",
+        "doacross", "task_reductions", "copied_privates", "events",   "leagues", "affinity",
+        "atomics",  "ordered_atomics"})
+    expect_good("-n 2 --threads 2", program("c") + " " + mode);
+}
+
+TEST(OmpClangTest, EveryWayToFindWritesDoes) { expect_good_everywhere(program("kmp")); }
+
+class OmpClangHostsTest : public OnHosts {};
+
+TEST_F(OmpClangHostsTest, ProgramsRunOnTwoHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  for (const char* name : {"c", "kmp"}) {
+    std::string line = omp_line("--heartbeat 20 -H h0,h1 --threads 1", program(name));
+    check_good(launch(0, cluster_test::words(line)).finish(), line);
+  }
+}
+
+TEST(OmpClangTest, AsThreadsAloneTheyAreRefused) {
+  std::string line = std::string(cluster_test::kTerrane) + " threads -n 2 " + program("c");
+  Outcome outcome = Launched(cluster_test::words(line), {}).finish();
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.err.find("start it by terrane omp"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
