@@ -27,6 +27,7 @@ MAY_INCLUDE = {
 # The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
 PROTOCOL = {
     "steps": set(),
+    "races": {"steps"},
     "predict": {"steps"},
     "push": {"steps", "predict"},
     "serve": {"steps", "push", "predict"},

@@ -49,6 +49,10 @@ struct DiffKernels {
 
 constexpr std::size_t diff_bound(std::size_t bytes) { return bytes + bytes / 8 + bytes / 64 + 64; }
 
+// Which bytes of a block of `bytes` a difference changes: bit i % 64 of mask[i / 64] for byte i.
+// False: it is malformed.
+bool diff_mask(std::size_t bytes, std::span<const std::byte> diff, std::span<std::uint64_t> mask);
+
 // The best that this processor has; TERRANE_DIFF=scalar|avx2|avx512 forces one (ignored where not
 // available).
 const DiffKernels& diff_kernels();

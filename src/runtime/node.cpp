@@ -75,6 +75,7 @@ base::Result<> Node::start() {
     locks_ = std::make_unique<LockCounters>();
     threads_.count_sites(sites_.get());
   }
+  races_.begin(options.value());
   auto wired = wire_up(options.value());
   if (!wired) return wired;
 
@@ -107,7 +108,8 @@ base::Result<> Node::start() {
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
   hlrc.sequential = options.value().sequential && nodes() > 1;
-  hlrc.migrate = options.value().migrate;
+  hlrc.check_races = CheckedPages::check(*space_) != nullptr;
+  hlrc.migrate = options.value().migrate && !hlrc.check_races;
   hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
@@ -182,7 +184,7 @@ base::Result<> Node::wire_up(const Options& options) {
 
 Node::~Node() = default;
 
-void Node::leave() {
+void Node::leave(const ProgramNames& names) {
   memory_watch_.stop();
   on_own_stack([this] {
     ThreadContext& context = threads_.current();
@@ -194,6 +196,7 @@ void Node::leave() {
   // Not on the program's stack: a fault there would ask the transport.
   on_own_stack([this] { transport_->finish(); });
   if (locks_ != nullptr) report();
+  on_own_stack([&] { races_.report(*bootstrap_, *space_, *engine_, names); });
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/memory_share.h"
 #include "runtime/memory_watch.h"
 #include "runtime/outcome.h"
+#include "runtime/race_reporter.h"
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
 #include "runtime/synchronisation.h"
@@ -85,10 +86,16 @@ class Node : public Synchronisation {
   // At most StackGuards::kMost blocks; further ones are not watched.
   void guard(const void* block);
 
-  // Collective: waits for all nodes, then leaves the job. No method may be called afterwards.
-  void leave();
-  // Reports to the launcher that the job ends now, with `code`. This process must exit soon.
-  void end(int code) { bootstrap_->ending(code); }
+  // Collective: waits for all nodes, then leaves the job. No method but end() may be called
+  // afterwards. names: for the report of races.
+  void leave(const ProgramNames& names = {});
+  // Reports to the launcher that the job ends now, unless all is well. `code`: of the program.
+  // Result: the exit code of this process, which must exit soon.
+  int end(int code) {
+    int last = races_.exit_code(code);
+    if (last != 0) bootstrap_->ending(last);
+    return last;
+  }
   // Reports to the launcher in one sentence why the job cannot go on, and ends this process.
   [[noreturn]] void fail(std::string_view sentence) {
     bootstrap_->fail(sentence, 1);
@@ -143,6 +150,7 @@ class Node : public Synchronisation {
   std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
+  RaceReporter races_;
   MemoryWatch memory_watch_;
   std::uint64_t joined_ns_ = 0;
 };

@@ -90,6 +90,14 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!options.sequential && std::string_view(text) != "release")
       return base::error("TERRANE_CONSISTENCY={}: release or sequential", text);
   }
+  const char* check = std::getenv("TERRANE_CHECK");
+  options.check_races = check != nullptr && std::string_view(check) == "races";
+  if (options.check_races && options.sequential)
+    return base::error(
+        "TERRANE_CHECK=races: with TERRANE_CONSISTENCY=sequential no node has copies in which "
+        "races would show; leave one of the two out");
+  if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
+    options.check_output = text;
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();
@@ -112,7 +120,8 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   for (auto [name, out] :
        {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},
         std::pair{"TERRANE_MIGRATE", &options.migrate}, std::pair{"TERRANE_MEET", &options.meet},
-        std::pair{"TERRANE_STATS", &options.stats}}) {
+        std::pair{"TERRANE_STATS", &options.stats},
+        std::pair{"TERRANE_CHECK_FAILS", &options.check_fails}}) {
     const char* text = std::getenv(name);
     if (text == nullptr || *text == '\0') continue;
     if (std::string_view(text) != "0" && std::string_view(text) != "1")

@@ -127,6 +127,8 @@ PageSpace::Control PageSpace::control_at(std::byte* data) const {
 base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& options, NodeId self,
                                                            std::uint32_t nodes) {
   std::unique_ptr<PageSpace> space(new PageSpace(options, self, nodes));
+  if (options.check_races && nodes > 1)
+    space->check_ = std::make_unique<HomeCheck>(self, nodes, options.unit_bytes);
   auto layout = platform::default_space_layout();
   auto mapping = platform::DualMapping::create(
       space->blocks_ * space->unit_, reinterpret_cast<void*>(layout.base), "terrane-pages");
@@ -297,9 +299,15 @@ std::size_t PageSpace::encode(std::uint64_t block, bool update_twin, std::byte* 
   return diff_.encode(mapping_.runtime() + offset, twins_.data() + offset, unit_, update_twin, out);
 }
 
-bool PageSpace::apply(std::uint64_t block, std::span<const std::byte> diff) {
+bool PageSpace::apply(const protocol::ApplyDiff& step) {
+  std::uint64_t block = step.block.value;
   back_home(self_, block);
-  return diff_.apply(mapping_.runtime() + block * unit_, unit_, diff);
+  std::byte* page = mapping_.runtime() + block * unit_;
+  if (check_ != nullptr) {
+    auto turn = check_->hold();
+    return check_->apply(step, diff_, page, CheckedPages::twin(*this, block));
+  }
+  return diff_.apply(page, unit_, step.diff);
 }
 
 bool PageSpace::place(std::uint64_t block, std::span<const std::byte> page) {

@@ -14,6 +14,7 @@
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
 #include "runtime/counters.h"
+#include "runtime/home_check.h"
 #include "runtime/memory_share.h"
 #include "runtime/options.h"
 #include "transport/transport.h"
@@ -101,7 +102,7 @@ class PageSpace {
   // Performs an atomic operation in the page of a home that can be reached. Returns the old word.
   std::uint64_t atomic(NodeId home, std::uint64_t block, const protocol::AtomicOp& op);
   // Stores a difference into our copy; false if it is malformed.
-  bool apply(std::uint64_t block, std::span<const std::byte> diff);
+  bool apply(const protocol::ApplyDiff& step);
   // Stores a whole page, which no thread here sees meanwhile; false if the bytes are no whole page.
   bool place(std::uint64_t block, std::span<const std::byte> page);
 
@@ -133,6 +134,7 @@ class PageSpace {
  private:
   friend class PageSteps;
   friend struct KeptPages;
+  friend struct CheckedPages;
 
   // What peers access beside the pages.
   struct Control {
@@ -194,6 +196,7 @@ class PageSpace {
   Exhausted exhausted_;
   Growth growth_;
   std::atomic<std::uint32_t> giving_{0};
+  std::unique_ptr<HomeCheck> check_;
   std::unique_ptr<platform::FaultSource> source_;
   std::unique_ptr<platform::FaultSource> sc_source_;
   platform::FaultHandler handler_ = nullptr;
@@ -218,6 +221,17 @@ class PageSpace {
   std::unique_ptr<bool[]> reached_;      // by node
   SparseMemory staging_;                 // bytes for copies; under the consistency lock
   std::vector<platform::Span> written_;  // result of a scan; under the consistency lock
+};
+
+// What homes of this node need that look for races (HlrcConfig::check_races).
+struct CheckedPages {
+  // nullptr: they do not.
+  static HomeCheck* check(const PageSpace& space) { return space.check_.get(); }
+  // nullptr: the twin has no memory.
+  static std::byte* twin(PageSpace& space, std::uint64_t block) {
+    bool has = space.twinned_.contains(block);
+    return has ? space.twins_.data() + block * space.unit_ : nullptr;
+  }
 };
 
 // Which pages have memory at this node, for those who watch it.

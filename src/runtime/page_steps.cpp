@@ -183,6 +183,7 @@ void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
 }
 
 void PageSteps::perform(const protocol::Punch& step) {
+  if (space_.check_ != nullptr) space_.check_->forget(step.blocks);
   space_.punch(step.blocks, step.evicts, counters_);
 }
 
@@ -216,6 +217,8 @@ void PageSteps::perform(const protocol::CopyHome& step) {
 
 void PageSteps::perform(const protocol::CopyTwin& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
+  std::unique_lock<std::mutex> turn;
+  if (space_.check_ != nullptr) turn = space_.check_->hold();
   space_.add_twin(step.block.value);
   std::memcpy(space_.twins_.data() + offset, space_.mapping_.runtime() + offset, space_.unit_);
 }
@@ -234,6 +237,12 @@ void PageSteps::perform(protocol::StoreDiff& step) {
   step.result = space_.diff_.store(page, twin, space_.pages_of(step.node) + offset, space_.unit_,
                                    step.twin_follows);
   if (step.result > 0) count_flushed(step.block.value, step.result, counters_);
+}
+
+void PageSteps::perform(protocol::CompareHome& step) {
+  std::uint64_t offset = step.block.value * space_.unit_;
+  step.result = space_.check_->compare(step, space_.self_, space_.mapping_.runtime() + offset,
+                                       space_.twins_.data() + offset);
 }
 
 void PageSteps::perform(const protocol::StoreHome& step) {
@@ -259,7 +268,14 @@ void PageSteps::perform(const protocol::Merge& step) {
 }
 
 void PageSteps::perform(protocol::PerformAtomic& step) {
+  if (space_.check_ == nullptr) {
+    step.result = space_.atomic(step.node, step.block.value, step.op);
+    return;
+  }
+  auto turn = space_.check_->hold();
   step.result = space_.atomic(step.node, step.block.value, step.op);
+  space_.check_->follow(step.block.value, step.op, step.result,
+                        CheckedPages::twin(space_, step.block.value));
 }
 
 // Stores the result of this thread's atomic operation in our copy.
@@ -276,8 +292,6 @@ void PageSteps::perform(const protocol::ReadBlock& step) {
   space_.read_page(step.block.value, step.to);
 }
 
-void PageSteps::perform(protocol::ApplyDiff& step) {
-  step.result = space_.apply(step.block.value, step.diff);
-}
+void PageSteps::perform(protocol::ApplyDiff& step) { step.result = space_.apply(step); }
 
 }  // namespace terrane::runtime

@@ -42,6 +42,7 @@ class PageSteps {
   void perform(const protocol::CopyHome& step);
   void perform(const protocol::CopyTwin& step);
   void perform(protocol::StoreDiff& step);
+  void perform(protocol::CompareHome& step);
   void perform(const protocol::StoreHome& step);
   void perform(const protocol::Merge& step);
   void perform(protocol::PerformAtomic& step);

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "sim/names.h"
+#include "sim/violation.h"
+
 namespace terrane::sim {
 
 void Checker::begin(const Program& program) {
@@ -22,6 +25,7 @@ void Checker::begin(const Program& program) {
     final_known_.assign(bytes / kWordBytes, false);
     blocks_.assign(program.setup.space_blocks + program.setup.sc_blocks, kNowhere);
     refreshed_.assign(bytes, 0);
+    raced_.assign(bytes, false);
   }
   clocks_.begin(program.threads());
 }
@@ -48,6 +52,44 @@ void Checker::allocated(std::uint32_t region, std::uint64_t first) {
 
 void Checker::refreshed(std::uint32_t node, std::uint64_t block, std::uint32_t byte) {
   if (racy_ && blocks_[block] != kNowhere) refreshed_[blocks_[block] + byte] |= 1u << node;
+}
+
+void Checker::race_found(const protocol::Race& race) {
+  std::size_t first = racy_ ? blocks_[race.block] : kNowhere;
+  for (std::uint32_t i = race.bytes.first; i < race.bytes.end(); ++i) {
+    bool is = first != kNowhere && is_race(first + i, race.earlier.node, race.later.node);
+    if (!is)
+      violated(Fault::kInventedRace, "byte {} of block {}, which nodes {} and {} wrote in order", i,
+               race.block, race.earlier.node.value, race.later.node.value);
+    raced_[first + i] = true;
+  }
+}
+
+bool Checker::is_race(std::size_t byte, NodeId one, NodeId other) const {
+  for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {
+    if (node_of(stores_[s]) != one.value) continue;
+    for (std::uint32_t t = newest_[byte]; t != kNone; t = stores_[t].older) {
+      bool apart = !before(stores_[s], stores_[t]) && !before(stores_[t], stores_[s]);
+      if (node_of(stores_[t]) == other.value && apart) return true;
+    }
+  }
+  return false;
+}
+
+void Checker::check_planted() const {
+  if (!racy_ || !program_->setup.check_races) return;
+  for (std::size_t r = 0; r < program_->regions.size(); ++r) {
+    if (!program_->regions[r].planted) continue;
+    for (std::size_t i = 0; i < program_->setup.block_bytes; ++i) {
+      std::size_t byte = offsets_[r] + i;
+      std::uint32_t newest = newest_[byte];
+      bool two = newest != kNone && stores_[newest].older != kNone;
+      if (two && !raced_[byte])
+        violated(Fault::kMissedRace, "byte {} of {}, which threads {} and {} have written", i,
+                 name_of(*program_, r), stores_[newest].thread,
+                 stores_[stores_[newest].older].thread);
+    }
+  }
 }
 
 std::uint64_t Checker::expected(const Op& op) const {

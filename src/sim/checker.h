@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocol/races/race_check.h"
 #include "sim/clocks.h"
 #include "sim/program.h"
 
@@ -27,6 +28,11 @@ class Checker {
   // A refresh has put another value into this byte of the node's copy of the block. A store of the
   // node that was not released yet may be lost by that.
   void refreshed(std::uint32_t node, std::uint64_t block, std::uint32_t byte);
+  // A home has found that the changes of two nodes race. They must: without races there is none,
+  // and with races threads of the two nodes must have stored to each of these bytes, in no order.
+  void race_found(const protocol::Race& race);
+  // At the end: a race must have been found in each word of a planted region.
+  void check_planted() const;
   // Whether the nodes agree: in programs with races, all must load the same value at the end.
   bool agrees(const Op& op, std::uint64_t value);
   // The content of the flat memory.
@@ -52,6 +58,7 @@ class Checker {
   bool raced(const Store& store, std::size_t byte) const;
   std::uint32_t node_of(const Store& store) const;
   bool before(const Store& one, const Store& other) const;
+  bool is_race(std::size_t byte, NodeId one, NodeId other) const;
 
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
@@ -60,6 +67,7 @@ class Checker {
   std::vector<std::size_t> offsets_;      // first byte of each region in memory_
   std::vector<std::size_t> blocks_;       // first byte of each block in memory_; or kNowhere
   std::vector<std::uint32_t> refreshed_;  // by byte: the nodes with refreshed(), a bit each
+  std::vector<bool> raced_;               // by byte: a race was found
   std::vector<std::uint8_t> memory_;
   std::vector<std::uint32_t> newest_;  // by byte: its newest store in stores_
   std::vector<Store> stores_;

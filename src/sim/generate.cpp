@@ -31,6 +31,30 @@ void change_limits(base::Prng rng, Program& program) {
   }
 }
 
+// Two threads, of different nodes, store to a word of the planted region, with nothing but barriers
+// before: nothing orders the two, neither for threads nor for their nodes.
+void plant_race(base::Prng& rng, std::uint32_t phase, Program& program) {
+  std::uint32_t threads = program.threads();
+  if (phase > program.setup.block_bytes / kWordBytes || !rng.chance(70)) return;
+  std::uint32_t one = rng.below(threads);
+  std::uint32_t other = (one + 1 + rng.below(threads - 1)) % threads;
+  bool locks = rng.chance(50);  // behind both stores: still nothing orders these
+  auto of_phase = static_cast<std::uint8_t>(phase);
+  for (std::uint32_t t = 0; t < threads; ++t) {
+    auto& ops = program.ops[t];
+    if (t == one || t == other)
+      ops.push_back({.kind = OpKind::kStore,
+                     .size = kWordBytes,
+                     .phase = of_phase,
+                     .at = (phase - 1) * kWordBytes,
+                     .value = (t + 1) * 0x0101010101010101u});
+    bool enters = locks && (t == one || t == other);
+    if (enters) ops.push_back({.kind = OpKind::kLock, .phase = of_phase, .at = kMaxLocks - 1});
+    if (enters) ops.push_back({.kind = OpKind::kUnlock, .phase = of_phase, .at = kMaxLocks - 1});
+    ops.push_back({.kind = OpKind::kSideBarrier, .phase = of_phase, .at = kFirstThreads});
+  }
+}
+
 }  // namespace
 
 bool counts(const Program& program) {
@@ -51,7 +75,6 @@ bool counts(const Program& program) {
 void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   rng_ = &rng;
   out_ = &out;
-  accesses_ = 0;
   draw_setup(shape);
   draw_threads();
   draw_regions();
@@ -65,6 +88,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
     for (std::uint32_t t = 0; t < out.threads(); ++t) phase_of_thread(t, phase);
     if (phase == phases_) fill_up(phase);
     barrier(phase);
+    if (plants_) plant_race(rng, phase, out);
   }
   base::Prng aside = rng;  // a copy, so that a seed's schedule is the same for any number of hosts
   std::uint32_t nodes = out.setup.nodes;
@@ -79,7 +103,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   out.setup.entries_vanish = by_fault && shape.hosts != 1 && aside.chance(30);
   base::Prng removes = aside;  // a copy, for the same reason
   if (out.setup.scan && shape.hosts != 1) out.setup.entries_vanish = removes.next() % 100 >= 80;
-  out.setup.migrate = aside.chance(60);
+  out.setup.migrate = aside.chance(60) && !out.setup.check_races;
   base::Prng in_memory = aside;  // a copy, so that histories without such barriers stay the same
   std::uint32_t last = phases_ + meetings(aside.next());
   reduce(aside);
@@ -132,6 +156,7 @@ void Generator::form_clusters(base::Prng rng) {
 }
 
 void Generator::draw_setup(const Shape& shape) {
+  accesses_ = 0;
   Setup& setup = out_->setup;
   setup = Setup{};
   setup.nodes = shape.nodes ? shape.nodes : 4 + rng_->below(3);
@@ -145,6 +170,7 @@ void Generator::draw_setup(const Shape& shape) {
   setup.scan = shape.detection == Detection::kMix ? scan : shape.detection == Detection::kScan;
   setup.enters_protected = rng_->chance(67) || setup.scan;
   setup.racy = shape.racy == Mix::kMix ? racy : shape.racy == Mix::kOnly;
+  setup.check_races = shape.check_races;
   phases_ = 2 + rng_->below(4);
   locks_ = 1 + rng_->below(4);
 }
@@ -152,6 +178,8 @@ void Generator::draw_setup(const Shape& shape) {
 void Generator::draw_threads() {
   out_->thread_node.clear();
   std::uint32_t most = out_->setup.nodes <= 8 && rng_->chance(20) ? 3 : 2;
+  plants_ = out_->setup.check_races && out_->setup.racy && rng_->chance(60);
+  if (plants_) most = 1;
   for (std::uint32_t node = 0; node < out_->setup.nodes; ++node) {
     std::uint32_t here = 1 + rng_->below(most);
     for (std::uint32_t i = 0; i < here; ++i) out_->thread_node.push_back(node);
@@ -174,7 +202,11 @@ void Generator::draw_regions() {
     lives_.push_back(life);
   };
   first_used_ = 0;
-  if (rng_->chance(50)) {
+  if (plants_) {
+    add(1, {1, ~0u});
+    regions.back().planted = true;
+    first_used_ = 1;
+  } else if (rng_->chance(50)) {
     add(58 + rng_->below(6), {0, 0});
     first_used_ = 1;
   }

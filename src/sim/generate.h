@@ -14,6 +14,7 @@ struct Shape {
   std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
   bool sc = false;          // some regions are sequentially consistent
   Mix racy = Mix::kMix;
+  bool check_races = false;  // HlrcConfig::check_races
   Detection detection = Detection::kMix;
   protocol::Prediction prediction;
   Mix random_predictions = Mix::kMix;  // kMix: in half of the programs
@@ -118,6 +119,7 @@ class Generator {
   // The region that is freed, the one that reuses its blocks, and the phase.
   std::uint32_t freed_ = 0, reused_ = 0, change_phase_ = 0;
   bool changes_ = false;
+  bool plants_ = false;  // races, in a program of one thread a node
   bool collective_ = false;
   bool by_home_ = false;  // only threads of home_ write the region that is drawn
   std::uint32_t home_ = 0;

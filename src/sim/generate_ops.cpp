@@ -45,7 +45,8 @@ void Generator::region_changes(std::uint32_t phase) {
   std::uint32_t lock = aside.below(locks_);
   for (std::uint32_t u = 0; u < out_->threads(); ++u) {
     if (u == t && locked) push(t, phase, {.kind = OpKind::kLock, .at = lock});
-    if (aside.chance(u == t ? 70 : 30)) doomed_stores(aside, u, phase);
+    // Doomed stores of several threads race.
+    if (aside.chance(u == t ? 70 : 30) && !out_->setup.check_races) doomed_stores(aside, u, phase);
   }
   push(t, phase, {.kind = OpKind::kFree, .region = freed});
   if (rng_->chance(30)) push(t, phase, {.kind = OpKind::kFreeAgain, .region = freed});
@@ -176,7 +177,7 @@ std::uint64_t Generator::draw_value() {
 void Generator::repeat_values(base::Prng& rng) {
   for (auto& ops : out_->ops)
     for (Op& op : ops)
-      if (op.kind == OpKind::kStore && rng.chance(80))
+      if (op.kind == OpKind::kStore && !out_->regions[op.region].planted && rng.chance(80))
         op.value = rng.below(2) * 0x0101010101010101u;
 }
 

@@ -9,7 +9,7 @@ std::uint32_t Generator::Signals::draw(base::Prng& rng, std::uint32_t phase) {
   Setup& setup = all.out_->setup;
   bool some = rng.chance(20);
   base::Prng aside(base::Prng(rng).next() ^ 0x5e9);  // so that other programs stay the same
-  setup.sequential = aside.chance(10);
+  setup.sequential = aside.chance(10) && !setup.check_races;
   std::uint32_t count = !setup.racy && (some || setup.sequential) ? add(rng, phase) : 0;
   add_fences(rng);
   return count;
@@ -123,6 +123,7 @@ void Generator::Signals::chain_by_fences(std::uint32_t phase) {
 }
 
 void Generator::Signals::add_fences(base::Prng& rng) {
+  if (all.plants_) return;  // a fence would order what is planted
   base::Prng aside(base::Prng(rng).next() ^ 0xfe2ce);
   if (!aside.chance(all.out_->setup.racy ? 30 : 10)) return;
   std::uint32_t percent = 5 + aside.below(30);

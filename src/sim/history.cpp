@@ -224,6 +224,7 @@ void History::finish_check() {
     if (actor->busy()) violated(Fault::kDeadlock, "a handler is still waiting at the end");
   if (!chores_.empty() || !recalls_.empty())
     violated(Fault::kDeadlock, "nobody has done what a node's machine wanted");
+  checker_.check_planted();
   check_across();
 }
 

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "protocol/serve/requests.h"
+#include "sim/checked_homes.h"
 #include "sim/history.h"
 #include "sim/names.h"
 
@@ -84,6 +85,8 @@ struct History::Steps {
     if (!joins) {
       late = actor.late.insert(late, {to, {}});
       wire::put(late->message, wire::Flush{.waiter = actor.id, .origin = actor.node});
+      if (!step.known.empty()) wire::put(late->message, wire::FlushStamp{});
+      for (std::uint32_t known : step.known) wire::put(late->message, known);
     }
     late->message.insert(late->message.end(), actor.flush.begin(), actor.flush.end());
     if (!history.program_->setup.late_flushes) send_late();
@@ -96,6 +99,19 @@ struct History::Steps {
       history.push(actor.node, late.to, late.message);
     }
     actor.late.clear();
+  }
+
+  bool perform(protocol::CompareHome& step) {
+    compare_home(history.nodes_[actor.node], NodeId{actor.node}, step, history.checker_);
+    return true;
+  }
+
+  bool perform(protocol::ApplyDiff& step) {
+    Node& home = history.nodes_[actor.node];
+    if (home.races() == nullptr) return history.mover_.perform(actor);
+    apply_checked(home, step, history.program_->setup.block_bytes, history.checker_);
+    step.result = true;
+    return true;
   }
 
   bool perform(protocol::AwaitFlush&) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <variant>
 
+#include "sim/checked_homes.h"
 #include "sim/violation.h"
 
 namespace terrane::sim {
@@ -295,6 +296,10 @@ class Mover::Steps {
     std::uint64_t block = step.block.value;
     Node& from = nodes_[step.home == kNoNode ? a.node : step.home.value];
     nodes_[a.node].back_twin(block);
+    if (nodes_[a.node].races() != nullptr) {
+      std::memcpy(nodes_[a.node].twin(block), from.frame(block), block_bytes_);
+      return true;
+    }
     return copy_block(a.progress, from.frame(block), nodes_[a.node].twin(block));
   }
 
@@ -458,6 +463,7 @@ class Mover::Steps {
     Node& home = nodes_[step.node.value];
     home.back(step.block.value);
     step.result = protocol::perform(step.op, home.frame(step.block.value));
+    if (home.races() != nullptr) follow_atomic(home, step);
     return true;
   }
 

@@ -436,11 +436,17 @@ constexpr std::string_view kMutants[] = {"None",
                                          "FenceAnswersEarly",
                                          "FenceTrustsIncomplete",
                                          "FenceForgetsNews",
-                                         "FenceKeepsLeases"};
+                                         "FenceKeepsLeases",
+                                         "CheckMissesDisplaced",
+                                         "CheckLeavesUntracked",
+                                         "CheckJoinsIntervals",
+                                         "CheckStoresDirectly",
+                                         "CheckTrustsTwin",
+                                         "CheckKeepsAtomics"};
 constexpr std::string_view kFaults[] = {
-    "None",     "WrongValue",   "NodesDisagree", "TwoHolders", "BarrierLeak",
-    "Deadlock", "Endless",      "Invariant",     "Malformed",  "BadAnswer",
-    "BadStep",  "WrongMessage", "FalseLoss",     "TooMuchHeld"};
+    "None",      "WrongValue",  "NodesDisagree", "TwoHolders", "BarrierLeak", "Deadlock",
+    "Endless",   "Invariant",   "Malformed",     "BadAnswer",  "BadStep",     "WrongMessage",
+    "FalseLoss", "TooMuchHeld", "InventedRace",  "MissedRace"};
 constexpr std::string_view kEvents[] = {
     "lock acquire",   "lock try",      "lock hand-off",  "lock end turn",  "lock release",
     "lock held",      "count change",  "count await",    "count sleep",    "count expire",
@@ -473,7 +479,7 @@ constexpr std::string_view kMessages[] = {
     "notice reply", "announce",        "announce answer", "announce end"};
 static_assert(std::size(kMarks) == static_cast<std::size_t>(Mark::kCount));
 static_assert(std::size(kMutants) == static_cast<std::size_t>(Mutant::kCount));
-static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
+static_assert(std::size(kFaults) == static_cast<std::size_t>(Fault::kMissedRace) + 1);
 static_assert(std::size(kEvents) == std::variant_size_v<protocol::Event>);
 static_assert(std::size(kAtomics) ==
               static_cast<std::size_t>(protocol::AtomicKind::kCompareSwap) + 1);

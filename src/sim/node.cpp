@@ -52,8 +52,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(words, 0, sizeof words);
   std::memset(owners, 0, sizeof owners);
   std::memset(wanted, 0, sizeof wanted);
-  flushing = 0;
-  giving = 0;
+  flushing = giving = 0;
   for (auto& word : barrier_words) word = 0;
   std::memset(static_cast<void*>(told), 0, sizeof told);
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
@@ -100,6 +99,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .most_homes = setup.most_homes(),
                                      .sequential = setup.sequential,
                                      .migrate = setup.migrate,
+                                     .check_races = setup.check_races,
                                      .in_memory_barriers = setup.in_memory_barriers,
                                      .push_arity = setup.barrier_arity,
                                      .most_sent = kMostSentPushes,
@@ -108,6 +108,13 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                 memory, *core_, *predictor_);
   sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
+  begin_check(NodeId{self}, setup);
+}
+
+void Node::begin_check(NodeId self, const Setup& setup) {
+  found_.races.clear();
+  races_.reset();
+  if (setup.check_races) races_.emplace(self, setup.nodes, setup.block_bytes, found_);
 }
 
 void Node::end() {
@@ -127,6 +134,7 @@ void Node::punch(std::uint64_t block) {
   if (backed[block]) --kept_;
   backed[block] = false;
   views[block] = {};
+  if (races_) races_->forget({block, 1});
   drop_twin(block);
 }
 

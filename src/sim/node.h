@@ -3,11 +3,13 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
+#include "protocol/races/race_check.h"
 #include "protocol/sc/pages.h"
 #include "sim/program.h"
 
@@ -45,6 +47,11 @@ class Node {
   protocol::Hlrc& hlrc() { return *hlrc_; }
   const protocol::Hlrc& hlrc() const { return *hlrc_; }
   protocol::sc::Pages& sc() { return *sc_; }
+  // Looks for races at the homes of this node, if the program's homes do so.
+  protocol::RaceCheck* races() { return races_ ? &*races_ : nullptr; }
+  // What it has found since the last call.
+  std::vector<protocol::Race> take_races() { return std::exchange(found_.races, {}); }
+  bool has_twin(std::uint64_t block) const { return twinned_[block]; }
 
   // Marks a block's memory as used, so that the next history clears it.
   void back(std::uint64_t block) {
@@ -73,6 +80,8 @@ class Node {
   std::uint32_t giving = 0;  // blocks being copied for nodes that take their homes by message
 
  private:
+  void begin_check(NodeId self, const Setup& setup);
+
   static constexpr std::size_t kSetWords = 16;
   static constexpr std::size_t kMostSentPushes = 6;  // few, so that some are forgotten
 
@@ -90,6 +99,11 @@ class Node {
   std::unique_ptr<protocol::Predictor> predictor_;
   std::optional<protocol::Hlrc> hlrc_;
   std::optional<protocol::sc::Pages> sc_;
+  struct Found final : protocol::RaceSink {
+    void found(const protocol::Race& race) override { races.push_back(race); }
+    std::vector<protocol::Race> races;
+  } found_;
+  std::optional<protocol::RaceCheck> races_;
   std::uint64_t used_ = 0;
   bool twinned_[kMaxBlocks] = {};
   std::atomic<std::uint64_t> kept_{0};  // frames and twins in memory

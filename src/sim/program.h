@@ -59,6 +59,7 @@ struct Setup {
   bool enters_protected = true;  // a block can enter the view protected (always so by scan)
   bool entries_vanish = false;   // the machine may remove an entry of the view at any time
   bool racy = false;             // the program has data races
+  bool check_races = false;      // homes look for races, and must find what is one
   bool sequential = false;       // all that nodes share is in synchronisation pages
   bool whole_steps = false;      // each step is performed in one piece, without random results
   protocol::Prediction prediction;
@@ -132,6 +133,7 @@ struct RegionPlan {
   std::uint32_t protocol = 0;     // protocol::Protocol
   std::uint32_t propagation = 0;  // protocol::Propagation
   std::string name = {};          // in traces; empty: "r" and its number
+  bool planted = false;           // written by two nodes at once, in each of its words
 
   bool sc() const { return protocol == 2; }
 };

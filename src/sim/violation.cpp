@@ -20,8 +20,10 @@ constexpr std::string_view kRules[] = {
     "each step is one that a real machine can perform",
     "each message arrives once, in order and whole",
     "a peer is lost only where no path leads to it",
-    "a gateway holds at most a window of each pair"};
-static_assert(std::size(kRules) == static_cast<std::size_t>(Fault::kTooMuchHeld) + 1);
+    "a gateway holds at most a window of each pair",
+    "a race that is reported is one",
+    "what two nodes write at once is reported"};
+static_assert(std::size(kRules) == static_cast<std::size_t>(Fault::kMissedRace) + 1);
 
 }  // namespace
 

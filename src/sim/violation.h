@@ -26,6 +26,8 @@ enum class Fault : std::uint8_t {
   kWrongMessage,   // a message arrived that was not sent, or out of its order
   kFalseLoss,      // a peer is reported lost though a path leads there
   kTooMuchHeld,    // a gateway holds more than a window of a pair
+  kInventedRace,   // a home reports a race between changes that are ordered
+  kMissedRace,     // a home does not report one
 };
 
 // Why a history failed. Thrown where it is found, caught by violation_of.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include "bootstrap/message.h"
@@ -163,6 +164,28 @@ base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
   return {};
 }
 
+base::Result<> add_race_settings(const RunOptions& options, HostPlan& plan) {
+  bool races = options.check == "races";
+  for (auto [name, given] : {std::pair{"--check-output", !options.check_output.empty()},
+                             std::pair{"--check-fails", options.check_fails}})
+    if (given && !races) return base::error("{}: it needs --check=races", name);
+  if (!races) return {};
+  if (options.consistency == "sequential")
+    return base::error(
+        "--check=races: with --consistency sequential no node has copies in which races would "
+        "show; leave one of the two out");
+  if (options.check_fails) plan.environment.emplace_back("TERRANE_CHECK_FAILS", "1");
+  if (options.check_output.empty()) return {};
+  std::error_code why;
+  auto path = std::filesystem::absolute(options.check_output, why);
+  std::ofstream file(path);
+  if (!file)
+    return base::error("--check-output {}: {}; give a file in a folder that can be written",
+                       options.check_output, std::strerror(errno));
+  plan.environment.emplace_back("TERRANE_CHECK_OUTPUT", path.string());
+  return {};
+}
+
 base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
   if (!options.memory.empty()) {
     constexpr std::uint64_t kLeast = 256 << 10;
@@ -179,7 +202,8 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     return base::error("--transport {}: there is no such transport; give auto or one of {}",
                        options.transport, fmt::join(transports, ", "));
   if (auto predicts = sim::check_prediction(options.predict); !predicts) return predicts;
-  const std::string check = options.check == "shmem" ? options.check : "";
+  const std::string check = options.check == "pages" ? "" : options.check;
+  if (auto races = add_race_settings(options, plan); !races) return races;
   const std::pair<const char*, const std::string&> settings[] = {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},

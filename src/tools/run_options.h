@@ -25,6 +25,8 @@ struct RunOptions {
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, consistency, memory, transport, net, ports, servers, check, debug,
       guests, name;
+  std::string check_output;  // the file for what --check=races finds
+  bool check_fails = false;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads
   std::string lend;                 // of terrane threads and omp: hosts that give memory alone

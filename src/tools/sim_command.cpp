@@ -19,7 +19,7 @@ constexpr std::size_t kTraceLines = 60;
 
 // The command line as it was written.
 struct SimOptions {
-  std::string protocol = "hlrc", mutant, racy = "mix", detection = "mix", predict;
+  std::string protocol = "hlrc", mutant, racy = "mix", detection = "mix", predict, check;
   std::uint32_t nodes = 0;
   std::uint64_t histories = 100'000;
   std::uint64_t seed = 1;
@@ -48,6 +48,7 @@ sim::CampaignOptions campaign_of(const SimOptions& options) {
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
   if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
+  campaign.shape.check_races = options.check == "races";
   if (options.detection == "scan") campaign.shape.detection = sim::Detection::kScan;
   if (options.detection == "fault") campaign.shape.detection = sim::Detection::kFault;
   if (!options.predict.empty())
@@ -119,12 +120,13 @@ void print_branches(const sim::CampaignReport& report) {
 
 std::string command_of(const SimOptions& options, std::uint64_t seed) {
   return fmt::format(
-      "terrane sim --seed {} --format {} --histories 1{}{}{}{}{}{} --check-every {} --trace", seed,
-      sim::seed_format(campaign_of(options).protocol),
+      "terrane sim --seed {} --format {} --histories 1{}{}{}{}{}{}{} --check-every {} --trace",
+      seed, sim::seed_format(campaign_of(options).protocol),
       options.protocol == "hlrc" ? "" : " --protocol " + options.protocol,
       options.nodes ? fmt::format(" --nodes {}", options.nodes) : "",
       options.mutant.empty() ? "" : " --mutant " + options.mutant,
       options.predict.empty() ? "" : " --predict=" + options.predict,
+      options.check.empty() ? "" : " --check=" + options.check,
       options.racy == "mix" ? "" : " --racy " + options.racy,
       options.detection == "mix" ? "" : " --detection " + options.detection, options.check_every);
 }
@@ -253,6 +255,10 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
   command->add_option("--racy", options->racy, "Programs with data races: only, never, mix")
       ->check(CLI::IsMember({"only", "never", "mix"}))
       ->capture_default_str();
+  command
+      ->add_option("--check", options->check,
+                   "races: homes look for races, and must find those that are there")
+      ->check(CLI::IsMember({"races"}));
   command->add_option("--detection", options->detection, "Write detection: scan, fault, mix")
       ->check(CLI::IsMember({"scan", "fault", "mix"}))
       ->capture_default_str();

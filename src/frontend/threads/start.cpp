@@ -26,6 +26,7 @@
 #include "frontend/threads/output.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/race_names.h"
 #include "frontend/threads/signal_offers.h"
 #include "frontend/threads/team_barriers.h"
 #include "platform/page_size.h"
@@ -152,10 +153,11 @@ void finish(int code, void*) {
   for (std::uint32_t n = 1; n < program.node().nodes(); ++n) program.send(n, {Command::kLeave, 0});
   flush_output();
   // The other nodes answer no longer when this one has left: its own stack alone is surely here.
-  terrane::runtime::on_own_stack([&node = program.node(), code] {
-    node.leave();
-    if (code != 0) node.end(code);
-    next<"_exit">(::_exit)(code);
+  Private ours;
+  auto* names = new terrane::runtime::ProgramNames(program_names());
+  terrane::runtime::on_own_stack([&node = program.node(), code, names] {
+    node.leave(*names);
+    next<"_exit">(::_exit)(node.end(code));
   });
 }
 

@@ -23,6 +23,11 @@ Task<BlockState> Flushes::flush_copy(Strand& s, std::uint64_t block, bool writte
   mark(Mark::kReleaseClaimsHome);
   node_.leases.erase(block);
   node_.remove_cached(block);
+  if (node_.config.check_races) {
+    co_await homes_.track_checked(s, block);
+    co_await notices_.compare_home(s, block);
+    co_return BlockState::kHome;
+  }
   node_.spare.insert(block);
   bool free = !node_.tracked.contains(block) || mutant(Mutant::kTrackCopies);
   if (!node_.scans() && free) co_await s.perform(Unprotect{{block, 1}});
@@ -46,6 +51,12 @@ Task<bool> Flushes::take_home_at_flush(Strand& s, std::uint64_t block) {
   bool gives_notice = word & kTracked || !mutant(Mutant::kTakeTrustsWord);
   if (gives_notice && !mutant(Mutant::kTakeForgetsTracked)) notices_.notice(block);
   co_return true;
+}
+
+// What a home that looks for races gets to know with a difference.
+std::span<const std::uint32_t> Flushes::known_to_homes() const {
+  if (!node_.config.check_races) return {};
+  return node_.core.timestamp();
 }
 
 // The next releases compare a copy that the predictor keeps open, whether or not a write was
@@ -90,13 +101,14 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
   }
   BlockId id{block};
   std::uint64_t changed = 0;
-  if (node_.reaches(home)) {
+  bool stores = node_.stores_at(home);
+  if (stores) {
     changed = co_await s.perform(StoreDiff{home, id, update_twin});
   } else {
-    changed = co_await s.perform(PostDiff{home, id, via, update_twin});
+    changed = co_await s.perform(PostDiff{home, id, via, update_twin, known_to_homes()});
   }
   if (counted) co_await s.perform(CountFlush{false});
-  if (changed > 0 && !node_.reaches(home)) s.set_posted(true);
+  if (changed > 0 && !stores) s.set_posted(true);
   if (changed > 0) {
     ++node_.activity;
     // Other nodes may restore the old bytes before the home pushes the block again.

@@ -34,6 +34,7 @@ class Flushes {
  private:
   Task<bool> take_home_at_flush(Strand& s, std::uint64_t block);
   void note_flush(std::uint64_t block, bool changed);
+  std::span<const std::uint32_t> known_to_homes() const;
 
   NodeState& node_;
   Notices& notices_;

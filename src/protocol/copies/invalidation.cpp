@@ -44,7 +44,8 @@ Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evict
         co_await flushes_.flush_changes(s, block, mutant(Mutant::kDiffBeforeZap), !node_.scans());
     bool mine = flushed.mine;
     if (mine) mark(Mark::kInvalidateClaimsHome);
-    if (mine) node_.spare.insert(block);
+    if (mine && node_.config.check_races) co_await notices_.compare_home(s, block);
+    if (mine && !node_.config.check_races) node_.spare.insert(block);
     if (notices_.size() > before) mark(Mark::kInvalidateFlushesDirty);
     bool silent =
         mutant(Mutant::kForgetInvalidated) || (evicted && mutant(Mutant::kEvictWithoutNotice));

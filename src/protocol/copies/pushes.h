@@ -22,6 +22,7 @@ class Pushes {
                  .entries = memory.entries,
                  .clusters = &node.core.clusters(),
                  .nodes = node.config.nodes,
+                 .check_races = node.config.check_races,
                  .blocks = node.config.blocks,
                  .block_bytes = node.config.block_bytes,
                  .push_arity = node.config.push_arity,

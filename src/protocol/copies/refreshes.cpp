@@ -82,6 +82,8 @@ AcquirePlan Refreshes::plan_acquire(BlockRange run, Propagation wants, AcquirePo
   if (wants == Propagation::kAdaptive && !at.at_fence)
     plan = node_.predictor.at_acquire(run, at.is_of_barrier(), copies);
   plan.blocks = std::clamp<std::uint64_t>(plan.blocks, 1, run.count);
+  // A refresh could put another node's bytes over a change that no home has seen.
+  if (node_.config.check_races) plan.refresh = false;
   if (!plan.refresh) return plan;
   std::uint64_t count = 0;
   bool copy = copies.is_copy(run.first);

@@ -5,9 +5,18 @@
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
+// If homes look for races: what this node's threads have changed so far did not happen after what
+// this acquire makes known, so it belongs to an interval of its own. (A barrier's release came just
+// before.)
+Task<> Acquires::close_interval(Strand& s) {
+  bool closes = node_.config.check_races && !mutant(Mutant::kCheckJoinsIntervals);
+  if (closes) co_await releases_.release(s);
+}
+
 Task<> Acquires::apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t activity,
                        const Grant& grant, std::optional<LockId> lock) {
   if (node_.config.nodes == 1) co_return;
+  if (barrier_exit == 0) co_await close_interval(s);
   co_await node_.enter(s);
   Mutant careless = barrier_exit == 0 ? Mutant::kGrantAfterOthers : Mutant::kPushAfterOthers;
   std::vector<wire::WantedBlock> wanted;
@@ -36,6 +45,7 @@ Task<> Acquires::apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t acti
 
 Task<> Acquires::apply_unnumbered(Strand& s, Bytes notices) {
   if (node_.config.nodes == 1) co_return;
+  co_await close_interval(s);
   co_await node_.enter(s);
   ++node_.activity;
   co_await subscriptions_.expect_subscribed(s);
@@ -65,6 +75,7 @@ Task<> Acquires::apply_at_fence(Strand& s, Bytes notices) {
 }
 
 Task<> Acquires::learn(Strand& s, Grant& grant) {
+  co_await close_interval(s);
   co_await node_.enter(s);
   if (node_.activity != grant.activity) grant.activity = kUnsettled;
   ++node_.activity;

@@ -6,6 +6,7 @@
 
 #include "protocol/copies/refreshes.h"
 #include "protocol/copies/subscriptions.h"
+#include "protocol/hlrc/releases.h"
 #include "protocol/homes/offers.h"
 #include "protocol/node/grant.h"
 #include "protocol/node/node_state.h"
@@ -16,8 +17,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // Applies notice sets: of lock grants, of barrier exits, and of other nodes' eager releases.
 class Acquires {
  public:
-  Acquires(NodeState& node, Offers& offers, Subscriptions& subscriptions, Refreshes& refreshes)
-      : node_(node), offers_(offers), subscriptions_(subscriptions), refreshes_(refreshes) {}
+  Acquires(NodeState& node, Offers& offers, Releases& releases, Subscriptions& subscriptions,
+           Refreshes& refreshes)
+      : node_(node),
+        offers_(offers),
+        releases_(releases),
+        subscriptions_(subscriptions),
+        refreshes_(refreshes) {}
   Acquires(const Acquires&) = delete;
 
   // Drops or refreshes the copies that the notice set makes stale. Only then does this node's core
@@ -43,11 +49,13 @@ class Acquires {
   Task<> expire(Strand& s, NodeId origin, Bytes ranges);
 
  private:
+  Task<> close_interval(Strand& s);
   void name_wanted(LockId lock, std::vector<wire::WantedBlock>& wanted) const;
   void select_invalid(Bytes notices);
 
   NodeState& node_;
   Offers& offers_;
+  Releases& releases_;
   Subscriptions& subscriptions_;
   Refreshes& refreshes_;
   std::vector<BlockRange> invalid_;  // copies that die at this acquire; under the consistency lock

@@ -92,7 +92,11 @@ Task<std::uint64_t> Atomics::atomic_at_home(Strand& s, std::uint64_t block, cons
   bool changed = after(op, before) != before;
   bool gives_notice =
       changed && node_.tracked.contains(block) && !mutant(Mutant::kAtomicKeepsTracked);
-  if (gives_notice) co_await tracked_homes_.untrack(s, block);
+  if (gives_notice && node_.config.check_races) {
+    notices_.notice(block);
+  } else if (gives_notice) {
+    co_await tracked_homes_.untrack(s, block);
+  }
   co_return before;
 }
 
@@ -103,7 +107,7 @@ Task<std::uint64_t> Atomics::atomic_elsewhere(Strand& s, std::uint64_t block, co
   NodeId home = first;
   NodeId via = kNoNode;
   for (;;) {
-    bool reached = node_.reaches(home);
+    bool reached = node_.stores_at(home);
     AtomicAnswer answer;
     if (reached) {
       answer = co_await at_home_.atomic(s, home, block, op, node_.config.self, via != kNoNode);

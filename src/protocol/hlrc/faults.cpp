@@ -117,6 +117,11 @@ Task<FaultResult> Faults::fault_at_home(Strand& s, BlockRange run, Access wanted
   bool backed = co_await s.perform(Populate{run});
   if (!backed) co_return FaultResult::kNoMemory;
   for (std::uint64_t b = run.first; b < run.end(); ++b) node_.add_home(b);
+  bool enters = node_.entries[run.first].state() != BlockState::kHome;
+  if (enters && node_.config.check_races) {
+    co_await s.perform(CopyTwin{BlockId{run.first}});
+    co_await homes_.track_checked(s, run.first);
+  }
   if (!node_.tracked.contains(run.first)) {
     mark(Mark::kFaultAtHome);
     co_await s.perform(Map{run, Access::kWrite});

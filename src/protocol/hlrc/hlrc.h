@@ -59,7 +59,7 @@ class Hlrc : public MemoryRoom {
         releases_(node_, notices_, tracked_homes_, offers_, flushes_),
         invalidation_(node_, notices_, tracked_homes_, offers_, flushes_),
         refreshes_(node_, homes_, subscriptions_, fetches_, flushes_, invalidation_),
-        acquires_(node_, offers_, subscriptions_, refreshes_),
+        acquires_(node_, offers_, releases_, subscriptions_, refreshes_),
         memory_(node_, notices_, invalidation_),
         misses_(node_, homes_, fetches_),
         adoptions_(node_, homes_, fetches_, memory_, misses_),

@@ -48,7 +48,7 @@ Grant Locks::grant_of(Strand& s, Acquired how) {
 }
 
 Task<LockResult> Locks::unlock(Strand& s, LockId id) {
-  bool may = node_.config.lazy && !homes_.has_seen_eager();
+  bool may = node_.config.lazy && !node_.config.check_races && !homes_.has_seen_eager();
   std::uint32_t extends = may ? node_.predictor.extends_turn(id) : 0;
   bool lazily = may && (extends > 0 || !node_.predictor.release_at_once(id));
   Event hand_off = LockHandOff{id, s.waiter(), lazily, releases_.begun(), extends};

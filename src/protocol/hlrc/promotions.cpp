@@ -124,6 +124,8 @@ Task<std::uint64_t> Promotions::home_stays_held(Strand& s, std::uint64_t block) 
     if (found == OfferedHome::kOfferEnded) mark(Mark::kPromoteEndsOffer);
   }
   co_await s.perform(Zap{{block, 1}});
+  bool compares = node_.config.check_races && state == BlockState::kHome;
+  if (compares) co_await tracked_homes_.untrack(s, block);
   if (node_.tracked.contains(block)) co_await tracked_homes_.leave_to_leases(s, block, kHere);
   node_.remove_home(block);
   co_await enter_synchronises(s, block, node_.config.self);

@@ -152,6 +152,12 @@ Task<> HomeWords::become_home(Strand& s, BlockRange run, bool tracks) {
   }
 }
 
+Task<> HomeWords::track_checked(Strand& s, std::uint64_t block) {
+  if (mutant(Mutant::kCheckLeavesUntracked)) co_return;
+  node_.track(block);
+  co_await store_word(s, block, kTracked | kHere);
+}
+
 Task<bool> HomeWords::swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
                                 std::uint32_t to) {
   if (mutant(Mutant::kMoveWithoutSwap)) from = co_await s.perform(LoadWord{node, BlockId{block}});

@@ -54,6 +54,9 @@ class HomeWords {
   // For blocks whose home this node has taken, whose bytes are here, and whose locks it holds:
   // stores this node's words, so that other nodes find the homes here.
   Task<> become_home(Strand& s, BlockRange run, bool tracks);
+  // If homes look for races: this node's home block, whose lock is held and which is in no view, or
+  // protected, becomes tracked, and stays so.
+  Task<> track_checked(Strand& s, std::uint64_t block);
   // Compare-and-swap of a node's home word of the block. Result: whether the word was `from`.
   Task<bool> swap_word(Strand& s, NodeId node, std::uint64_t block, std::uint32_t from,
                        std::uint32_t to);

@@ -4,6 +4,10 @@ namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
 
 Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
+  if (node_.config.check_races) {
+    co_await notices_.compare_home(s, block);
+    co_return;
+  }
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
   co_await leave_to_leases(s, block, kHere);
@@ -17,6 +21,7 @@ Task<> TrackedHomes::leave_to_leases(Strand& s, std::uint64_t block, std::uint32
 }
 
 Task<> TrackedHomes::untrack_idle(Strand& s) {
+  if (node_.config.check_races) co_return;
   std::uint64_t blocks = count();
   if (blocks == 0 || !node_.predictor.untracks_idle(blocks)) co_return;
   BlockRange run = node_.tracked.next_run(0, node_.config.blocks);

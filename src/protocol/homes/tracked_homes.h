@@ -18,7 +18,7 @@ class TrackedHomes {
   TrackedHomes(const TrackedHomes&) = delete;
 
   // A tracked home block was written: leaves it to leases, with a notice for the copies that rely
-  // on one.
+  // on one. If homes look for races, it stays tracked, and gets the notice.
   Task<> untrack(Strand& s, std::uint64_t block);
   // Does the same to all tracked blocks, which no thread has written since they were tracked, if
   // the predictor says so.

@@ -50,7 +50,12 @@ struct HlrcConfig {
   // node uses becomes a synchronisation page, and no node has copies by this protocol.
   bool sequential = false;
   bool migrate = false;  // homes by first touch follow their writers
-  bool lazy = true;      // a token stays, without a release, until another node asks for it
+  // Each change of a home is seen by the home, with the interval of its writer, so that RaceCheck
+  // finds races: homes have twins and are tracked as long as they are in use, differences and
+  // atomic operations go by messages, copies are not refreshed, and an acquire begins with a
+  // release. For homes that do not move, and without `lazy`.
+  bool check_races = false;
+  bool lazy = true;  // a token stays, without a release, until another node asks for it
   bool in_memory_barriers =
       true;  // rounds without notices are held in memory, if all nodes reach it
   std::uint32_t push_arity = kPushArity;  // this and the next two: as in ServerConfig

@@ -80,6 +80,11 @@ class NodeState : public BlockLocks {
   }
   // Whether this node can reach the other node's memory without messages.
   bool reaches(NodeId node) const { return reached_ == nullptr || reached_[node.value]; }
+  // Whether this node stores in memory of that home itself.
+  bool stores_at(NodeId home) const {
+    bool sees = config.check_races && home != config.self;
+    return reaches(home) && (!sees || mutant(Mutant::kCheckStoresDirectly));
+  }
   bool scans() const { return config.detection == WriteDetection::kScan; }
   // The node that keeps the block's owner where homes are by first touch. `known`: a block of the
   // same allocation whose home was found.

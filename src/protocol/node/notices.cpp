@@ -24,7 +24,7 @@ void Notices::notice(std::uint64_t block) {
   node_.dirty_count.fetch_add(1, std::memory_order_release);
   if (node_.entries[block].eager()) {
     add_block(eager_, block);
-    return;
+    if (!node_.config.check_races) return;  // a change belongs to an interval that is closed
   }
   if (notices_.size() >= most_notices_) {
     mark(Mark::kNoticesJoined);
@@ -32,6 +32,11 @@ void Notices::notice(std::uint64_t block) {
     most_notices_ = std::max(node_.config.tunables.most_notices, 2 * notices_.size());
   }
   add_block(notices_, block);
+}
+
+Task<> Notices::compare_home(Strand& s, std::uint64_t block) {
+  co_await s.perform(CompareHome{BlockId{block}, node_.core.timestamp()});
+  notice(block);
 }
 
 bool Notices::is_named(Bytes notices, NodeId home, BlockRange run) {

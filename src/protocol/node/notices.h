@@ -20,6 +20,10 @@ class Notices {
 
   // The block was changed. If its region has eager releases, its copies are to expire.
   void notice(std::uint64_t block);
+  // If homes look for races, for a home block that was written: finds what this node's threads have
+  // changed since the last time, and gives notice, also if they have put the old bytes back: a copy
+  // may have others. The block's lock is held.
+  Task<> compare_home(Strand& s, std::uint64_t block);
   // Whether a notice of a node other than `home` names a block of the run.
   static bool is_named(Bytes notices, NodeId home, BlockRange run);
   bool empty() const { return notices_.empty(); }

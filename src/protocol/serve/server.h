@@ -20,6 +20,7 @@ struct ServerConfig {
   const BlockEntry* entries = nullptr;  // of this node; nullptr: it may be every block's home
   const Clusters* clusters = nullptr;   // nullptr: all nodes are in one cluster
   std::uint32_t nodes = 1;
+  bool check_races = false;  // HlrcConfig::check_races
   std::uint64_t blocks = 0;
   std::size_t block_bytes = 4096;
   std::uint32_t push_arity = kPushArity;    // nodes to which one node sends or passes on a push
@@ -66,7 +67,14 @@ class Server {
 
   Task<FetchResult> read_for(Strand& s, BlockRange run, std::span<const NodeId> readers,
                              std::byte* out);
-  Task<bool> apply(Strand& s, wire::Flush& flush, const wire::FlushedBlock& block, Bytes diff);
+  // What the writer of differences says of its interval (wire::FlushStamp).
+  struct Stamp {
+    std::uint64_t where = 0;
+    std::vector<std::uint32_t> known;
+  };
+  bool take_stamp(Bytes& message, Stamp& stamp) const;
+  Task<bool> apply(Strand& s, wire::Flush& flush, const Stamp& stamp,
+                   const wire::FlushedBlock& block, Bytes diff);
   bool is_sound(const wire::FlushedBlock& block, std::size_t left) const;
   bool is_sound(const PushPart& part) const;
   Task<> spread(Strand& s, const PushPart& part);

@@ -457,6 +457,13 @@ enum class Mutant : std::uint8_t {
   kFenceTrustsIncomplete,  // of what another node tells, trusts that all have heard it already
   kFenceForgetsNews,       // does not acquire what others have told
   kFenceKeepsLeases,       // keeps leases where nobody has told anything
+  // Of homes that look for races (protocol/races):
+  kCheckMissesDisplaced,  // a difference hides what the home's own threads have just changed
+  kCheckLeavesUntracked,  // a home's own changes are not looked for
+  kCheckJoinsIntervals,   // an interval goes on over an acquire
+  kCheckStoresDirectly,   // a difference goes to a home in reach without its knowledge
+  kCheckTrustsTwin,       // a difference does not go to the twin: it looks like the home's own
+  kCheckKeepsAtomics,     // atomic operations count as changes of the home's threads
   kCount,
 };
 

@@ -273,6 +273,16 @@ struct PostDiff {
   BlockId block;
   NodeId via;
   bool twin_follows = false;
+  std::span<const std::uint32_t> known{};  // our vector timestamp, if homes look for races
+  std::uint64_t result = 0;
+};
+// If homes look for races: finds the bytes of our home block that differ from its twin, and tells
+// RaceCheck of them; the twin follows. Atomic beside CopyTwin, ApplyDiff and PerformAtomic of the
+// same block. Result: their number.
+struct CompareHome {
+  static constexpr std::string_view kName = "CompareHome";
+  BlockId block;
+  std::span<const std::uint32_t> known;  // our vector timestamp
   std::uint64_t result = 0;
 };
 // Waits until all that this strand posted has arrived at its homes.
@@ -434,6 +444,10 @@ struct ApplyDiff {
   static constexpr std::string_view kName = "ApplyDiff";
   BlockId block;
   Bytes diff;
+  // If homes look for races: whose difference it is, and the vector timestamp of that node.
+  NodeId writer = kNoNode;
+  std::span<const std::uint32_t> known{};
+  std::uint64_t where = 0;
   bool result = false;
 };
 // Sends a message to the node. If that is this node, it takes the message at once. Result: whether
@@ -468,9 +482,10 @@ using Step =
                  SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
                  LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Remap,
                  Protect, Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin,
-                 StoreDiff, PostDiff, AwaitFlush, StoreHome, Merge, PerformAtomic, Patch, Fetch,
-                 PostFetch, AskAtomic, TakePush, ForgetPushes, EndSubscription, TakeGranted,
-                 SendBuffer, ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes, KeepPush>;
+                 StoreDiff, PostDiff, CompareHome, AwaitFlush, StoreHome, Merge, PerformAtomic,
+                 Patch, Fetch, PostFetch, AskAtomic, TakePush, ForgetPushes, EndSubscription,
+                 TakeGranted, SendBuffer, ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes,
+                 KeepPush>;
 
 // The index of a kind in Step.
 template <typename Kind, std::size_t at = 0>

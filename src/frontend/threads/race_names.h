@@ -1,0 +1,11 @@
+#pragma once
+
+#include "runtime/program_names.h"
+
+namespace terrane::frontend::threads {
+
+// Names the program's variables, allocations and lines for a report of races. Called where the
+// program's environment can be read; what it returns does not read it.
+runtime::ProgramNames program_names();
+
+}  // namespace terrane::frontend::threads

@@ -1,0 +1,75 @@
+#include "runtime/home_check.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace terrane::runtime {
+
+std::uint64_t HomeCheck::compare(const protocol::CompareHome& step, NodeId self,
+                                 const std::byte* page, std::byte* twin) {
+  std::lock_guard hold(mutex_);
+  return check_.compare(step.block.value, {self, step.known}, page, twin);
+}
+
+bool HomeCheck::apply(const protocol::ApplyDiff& step, const platform::DiffKernels& kernels,
+                      std::byte* page, std::byte* twin) {
+  bool good = platform::diff_mask(unit_, step.diff, changed_) &&
+              kernels.apply(now_.data(), unit_, step.diff);
+  if (!good) return false;
+  check_.arrives(step.block.value, {step.writer, step.known, step.where}, changed_, now_.data(),
+                 page, twin);
+  kernels.apply(page, unit_, step.diff);
+  if (twin != nullptr) kernels.apply(twin, unit_, step.diff);
+  return true;
+}
+
+void HomeCheck::follow(std::uint64_t block, const protocol::AtomicOp& op, std::uint64_t before,
+                       std::byte* twin) {
+  check_.forget(block, {op.offset, op.size});
+  if (twin == nullptr) return;
+  protocol::AtomicOp store = op;
+  store.operand = protocol::after(op, before);
+  store.kind = protocol::AtomicKind::kStore;
+  protocol::perform(store, twin);
+}
+
+void HomeCheck::forget(protocol::BlockRange blocks) {
+  std::lock_guard hold(mutex_);
+  check_.forget(blocks);
+}
+
+void HomeCheck::found(const protocol::Race& race) {
+  Key key{race.block,         race.earlier.node.value, race.later.node.value,
+          race.earlier.where, race.later.where,        race.same_value};
+  auto at = found_.find(key);
+  if (at == found_.end() && found_.size() >= kMostRecords) {
+    ++left_out_;
+    return;
+  }
+  std::uint64_t first = race.block * unit_ + race.bytes.first;
+  std::uint64_t end = first + race.bytes.count;
+  RaceRecord& record = at != found_.end() ? at->second : found_[key];
+  if (record.times++ == 0) {
+    record.first = first;
+    record.bytes = race.bytes.count;
+    record.nodes[0] = race.earlier.node.value;
+    record.nodes[1] = race.later.node.value;
+    record.where[0] = race.earlier.where;
+    record.where[1] = race.later.where;
+    record.same_value = race.same_value ? 1 : 0;
+    return;
+  }
+  end = std::max(end, record.first + record.bytes);
+  record.first = std::min(record.first, first);
+  record.bytes = end - record.first;
+}
+
+std::vector<RaceRecord> HomeCheck::records(std::uint64_t& left_out) {
+  std::lock_guard hold(mutex_);
+  left_out = left_out_;
+  std::vector<RaceRecord> all;
+  for (const auto& [key, record] : found_) all.push_back(record);
+  return all;
+}
+
+}  // namespace terrane::runtime

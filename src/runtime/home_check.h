@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "platform/diff.h"
+#include "protocol/races/race_check.h"
+#include "protocol/steps/step_kinds.h"
+
+namespace terrane::runtime {
+
+// Races of one kind: of the same two nodes, in neighbouring bytes, at the same places of the
+// program. Sent between nodes as it is.
+struct RaceRecord {
+  std::uint64_t first = 0;      // offset in shared memory of the first byte
+  std::uint64_t bytes = 0;      // from there to the last one
+  std::uint64_t times = 0;      // how often such a pair of changes was found
+  std::uint64_t where[2] = {};  // places in the program; 0: not known
+  std::uint32_t nodes[2] = {};  // the node whose change came first, and the other one
+  std::uint32_t same_value = 0;
+  std::uint32_t pad = 0;
+
+  bool operator==(const RaceRecord&) const = default;
+};
+
+// Looks for races at the homes of one node on real pages (protocol/races/race_check.h), and keeps
+// what is found. The steps that change homes, or compare them, take turns here. Any thread may
+// call.
+class HomeCheck final : private protocol::RaceSink {
+ public:
+  HomeCheck(NodeId self, std::uint32_t nodes, std::uint64_t unit)
+      : unit_(unit), changed_(unit / 64), now_(unit), check_(self, nodes, unit, *this) {}
+
+  // For the time of a step that makes or changes a twin of a home.
+  [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
+  // As RaceCheck::compare.
+  std::uint64_t compare(const protocol::CompareHome& step, NodeId self, const std::byte* page,
+                        std::byte* twin);
+  // Stores the difference in the page and, unless it is nullptr, the twin; hold() is held. False:
+  // it is malformed, and nothing was stored.
+  bool apply(const protocol::ApplyDiff& step, const platform::DiffKernels& kernels, std::byte* page,
+             std::byte* twin);
+  // The same for an atomic operation, which was performed on the page.
+  void follow(std::uint64_t block, const protocol::AtomicOp& op, std::uint64_t before,
+              std::byte* twin);
+  void forget(protocol::BlockRange blocks);
+
+  // What was found so far. At most kMostRecords; `left_out` receives how many times races were
+  // found that belong to none of these.
+  static constexpr std::size_t kMostRecords = 4096;
+  std::vector<RaceRecord> records(std::uint64_t& left_out);
+
+ private:
+  // Block, nodes, places, same value.
+  using Key =
+      std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, bool>;
+
+  void found(const protocol::Race& race) override;
+
+  const std::uint64_t unit_;
+  std::mutex mutex_;
+  protocol::ByteMask changed_;
+  std::vector<std::byte> now_;  // a block with the bytes of a difference at their places
+  std::map<Key, RaceRecord> found_;
+  std::uint64_t left_out_ = 0;
+  protocol::RaceCheck check_;
+};
+
+}  // namespace terrane::runtime
