@@ -42,6 +42,7 @@ int known(int number) {
 NB_MODULE(_core, module) {
   using namespace pyterrane;
   module.def("join", &join);
+  module.def("leave", [] { wait_in([] { return terrane_finalize(); }); });
   module.def("node", [] { return known(terrane_node()); });
   module.def("nodes", [] { return known(terrane_nodes()); });
   module.def("version", &terrane_version);

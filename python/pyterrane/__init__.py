@@ -8,9 +8,10 @@ Lock, Counter, Event, Semaphore, reduce().
 from ._arrays import array, empty, find, forget, full, local_rows, ones, zeros, zeros_like
 from ._core import version as _version
 from ._job import node, nodes
+from ._launch import Job, launch
 from ._pickling import references
 from ._sync import Counter, Event, Lock, Semaphore, barrier, reduce
 
-__all__ = ["Counter", "Event", "Lock", "Semaphore", "array", "barrier", "empty", "find", "forget", "full", "local_rows",
-           "node", "nodes", "ones", "reduce", "references", "zeros", "zeros_like"]
+__all__ = ["Counter", "Event", "Job", "Lock", "Semaphore", "array", "barrier", "empty", "find", "forget", "full", "launch",
+           "local_rows", "node", "nodes", "ones", "reduce", "references", "zeros", "zeros_like"]
 __version__ = _version()

@@ -1,10 +1,9 @@
 """`python -m pyterrane run -n 4 script.py`, and the command `terrane` of the wheel."""
 
 import os
-import pathlib
 import sys
 
-COMMAND = pathlib.Path(__file__).parent / "terrane" / "bin" / "terrane"
+from pyterrane._command import COMMAND
 
 
 def command():

@@ -17,6 +17,8 @@ _PLAIN_KINDS = "?biufcmMSUV"
 _open_memory = weakref.WeakValueDictionary()  # slot and generation -> Memory of this node
 _keys = weakref.WeakKeyDictionary()  # the other way round
 _made = 0  # arrays without a name that this node has made
+makes_own = False  # arrays without a name are of this node alone: others get them by reference
+_own = 0  # how many such there were
 
 
 def _checked_dtype(dtype):
@@ -60,6 +62,12 @@ def _next_name():
     global _made
     _made += 1
     return b"\1%d" % _made
+
+
+def _own_name():
+    global _own
+    _own += 1
+    return b"\3%d.%d" % (_job.node(), _own)
 
 
 def _text_of(shape, dtype):
@@ -125,13 +133,14 @@ def _make(shape, dtype, homes, name, values=None):
     if len(text) > 600:
         raise ValueError(f"the description of dtype {dtype} has {len(text)} bytes; at most 600 go")
     with table.open():
-        key = checked_name(name).encode() if kept else _next_name()
+        own = makes_own and not kept
+        key = checked_name(name).encode() if kept else _own_name() if own else _next_name()
         slot = table.find(ARRAY, key)
         first = slot is None
         if first:
             slot = _create(table, key, text, size, policy, name.encode()[:31].decode(errors="ignore") if kept else None)
             table[slot]["kept"] = kept
-            table[slot]["refs"] = 0 if kept else _core.nodes()
+            table[slot]["refs"] = 0 if kept else 1 if own else _core.nodes()
             if values is not None:
                 _core.flag_clear(number_of(slot))
                 table[slot]["filling"] = 1
@@ -227,6 +236,28 @@ def forget(name):
         table[slot]["name"], table[slot]["kept"] = b"\2", 0
         table[slot]["refs"] += 1
         table.release(slot)
+
+
+def own_bytes(data):
+    """An array with these bytes, of this node alone."""
+    global makes_own
+    before, makes_own = makes_own, True
+    try:
+        held = _make(len(data), "u1", None, None)
+    finally:
+        makes_own = before
+    held[...] = np.frombuffer(data, "u1")
+    return held
+
+
+def as_bytes(memory):
+    """All of a Memory."""
+    return np.ndarray(memory.nbytes, "u1", memory)
+
+
+def open_arrays():
+    """How many arrays of the job this process has, views counted with theirs."""
+    return len(_open_memory)
 
 
 def memory_of(array):

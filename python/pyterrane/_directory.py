@@ -38,9 +38,15 @@ class Directory:
         self._dropped = collections.deque()  # slots of arrays that are gone on this node
         self._process = os.getpid()
 
+    def close(self):
+        """This process leaves the job: nothing is read or changed any more."""
+        self._process = None
+
     @contextlib.contextmanager
     def open(self):
         """Inside, this thread alone of all nodes reads and changes the table."""
+        if self._process is None:
+            raise RuntimeError("this process has left its job")
         with self._mutex:
             _core.lock(LOCK)
             try:

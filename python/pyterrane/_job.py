@@ -57,6 +57,17 @@ def _join():
         _directory = table
 
 
+def has_joined():
+    """Whether this process is a node already."""
+    return _directory is not None
+
+
+def leave():
+    """Leaves the job: this process has no shared memory afterwards."""
+    _directory.close()
+    _core.leave()
+
+
 def job_name():
     """A text that no other job has."""
     directory()
