@@ -184,7 +184,7 @@ base::Result<> Node::wire_up(const Options& options) {
 
 Node::~Node() = default;
 
-void Node::leave(const ProgramNames& names) {
+int Node::leave(const ProgramNames& names, int code) {
   memory_watch_.stop();
   on_own_stack([this] {
     ThreadContext& context = threads_.current();
@@ -198,6 +198,7 @@ void Node::leave(const ProgramNames& names) {
   if (locks_ != nullptr) report();
   on_own_stack([&] { races_.report(*bootstrap_, *space_, *engine_, names); });
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
+  return races_.exit_code(code);
 }
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {

@@ -87,15 +87,11 @@ class Node : public Synchronisation {
   void guard(const void* block);
 
   // Collective: waits for all nodes, then leaves the job. No method but end() may be called
-  // afterwards. names: for the report of races.
-  void leave(const ProgramNames& names = {});
-  // Reports to the launcher that the job ends now, unless all is well. `code`: of the program.
-  // Result: the exit code of this process, which must exit soon.
-  int end(int code) {
-    int last = races_.exit_code(code);
-    if (last != 0) bootstrap_->ending(last);
-    return last;
-  }
+  // afterwards. names: for the report of races. Result: the exit code of a program that ends with
+  // `code`.
+  int leave(const ProgramNames& names = {}, int code = 0);
+  // Reports to the launcher that the job ends now, with `code`. This process must exit soon.
+  void end(int code) { bootstrap_->ending(code); }
   // Reports to the launcher in one sentence why the job cannot go on, and ends this process.
   [[noreturn]] void fail(std::string_view sentence) {
     bootstrap_->fail(sentence, 1);

@@ -156,8 +156,9 @@ void finish(int code, void*) {
   Private ours;
   auto* names = new terrane::runtime::ProgramNames(program_names());
   terrane::runtime::on_own_stack([&node = program.node(), code, names] {
-    node.leave(*names);
-    next<"_exit">(::_exit)(node.end(code));
+    int last = node.leave(*names, code);
+    if (last != 0) node.end(last);
+    next<"_exit">(::_exit)(last);
   });
 }
 
