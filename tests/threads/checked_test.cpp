@@ -54,7 +54,7 @@ void expect_none(const std::string& options, const std::string& what) {
 TEST(CheckedTest, RacesAreNamedByTheirVariables) {
   expect_races("", "global", "counter, ");
   expect_races("", "static", "hidden, byte 4000: ");
-  expect_races("", "heap", "small blocks, ");
+  expect_races("", "heap", "the block of 8000 bytes of checked_program.c:");
 }
 
 TEST(CheckedTest, EachWayToFindWritesFindsThem) {

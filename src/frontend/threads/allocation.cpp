@@ -13,6 +13,7 @@
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/shared_range.h"
 #include "frontend/threads/node_memory.h"
+#include "frontend/threads/noted_blocks.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/signal_text.h"
@@ -62,8 +63,15 @@ void* or_no_memory(void* block) {
   return block;
 }
 
+// A block that the heap has given to a caller, or nullptr.
+void* given(void* block, size_t bytes, const void* caller) {
+  if (block == nullptr) return or_no_memory(block);
+  if (notes_blocks()) note_block(block, bytes, caller);
+  return block;
+}
+
 void* aligned(const void* caller, size_t alignment, size_t bytes) {
-  if (auto* heap = heap_for(caller)) return or_no_memory(heap->allocate(bytes, alignment));
+  if (auto* heap = heap_for(caller)) return given(heap->allocate(bytes, alignment), bytes, caller);
   return __libc_memalign(alignment, bytes);
 }
 
@@ -76,7 +84,8 @@ extern "C" {
 
 void* malloc(size_t bytes) noexcept {
   auto* heap = heap_for(TERRANE_CALLER);
-  return heap == nullptr ? private_block(bytes) : or_no_memory(heap->allocate(bytes));
+  return heap == nullptr ? private_block(bytes)
+                         : given(heap->allocate(bytes), bytes, TERRANE_CALLER);
 }
 
 void* calloc(size_t count, size_t size) noexcept {
@@ -85,7 +94,7 @@ void* calloc(size_t count, size_t size) noexcept {
   if (heap == nullptr && !apart) return __libc_calloc(count, size);
   size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return or_no_memory(nullptr);
-  if (heap != nullptr) return or_no_memory(heap->allocate_zeroed(bytes));
+  if (heap != nullptr) return given(heap->allocate_zeroed(bytes), bytes, TERRANE_CALLER);
   void* block = private_block(bytes);
   return block == nullptr ? or_no_memory(block) : std::memset(block, 0, bytes);
 }
@@ -99,7 +108,8 @@ void free(void* block) noexcept {
 void* realloc(void* block, size_t bytes) noexcept {
   if (block == nullptr) {
     auto* heap = heap_for(TERRANE_CALLER);
-    return heap == nullptr ? __libc_malloc(bytes) : or_no_memory(heap->allocate(bytes));
+    return heap == nullptr ? __libc_malloc(bytes)
+                           : given(heap->allocate(bytes), bytes, TERRANE_CALLER);
   }
   if (node_memory::contains(block)) {
     void* moved = __libc_malloc(bytes);
@@ -109,7 +119,7 @@ void* realloc(void* block, size_t bytes) noexcept {
     return moved;
   }
   if (!is_shared(block)) return __libc_realloc(block, bytes);
-  if (bytes != 0) return or_no_memory(Program::get()->heap().resize(block, bytes));
+  if (bytes != 0) return given(Program::get()->heap().resize(block, bytes), bytes, TERRANE_CALLER);
   if (!Program::get()->heap().free(block)) refuse("realloc", block);
   return nullptr;
 }
@@ -119,7 +129,8 @@ void* reallocarray(void* block, size_t count, size_t size) noexcept {
   if (__builtin_mul_overflow(count, size, &bytes)) return or_no_memory(nullptr);
   if (block != nullptr) return realloc(block, bytes);
   auto* heap = heap_for(TERRANE_CALLER);
-  return heap == nullptr ? __libc_malloc(bytes) : or_no_memory(heap->allocate(bytes));
+  return heap == nullptr ? __libc_malloc(bytes)
+                         : given(heap->allocate(bytes), bytes, TERRANE_CALLER);
 }
 
 void* memalign(size_t alignment, size_t bytes) noexcept {

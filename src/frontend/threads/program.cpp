@@ -21,6 +21,7 @@
 #include "frontend/threads/function_addresses.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/locked_code.h"
+#include "frontend/threads/noted_blocks.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
 #include "frontend/threads/process_signals.h"
@@ -133,6 +134,7 @@ void Program::start() {
   pages::serve_atomics_on_pages();
   if (set) ::unsetenv(kUcxEvents);
   set_libraries(Libraries::now(&before));
+  begin_noting_blocks(pages::node()->self().value);
   disown_environment();
   static auto* program = new Program();
   program->node_ = pages::node();

@@ -1,9 +1,12 @@
 #include "frontend/threads/race_names.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
+#include "frontend/threads/noted_blocks.h"
 #include "frontend/threads/symbols.h"
 
 namespace terrane::frontend::threads {
@@ -20,13 +23,23 @@ runtime::NamedVariable named(std::string text) {
   return {std::move(text), offset};
 }
 
+// A variable of the program, or a block of the heap by the line of its malloc.
+runtime::NamedVariable variable_of(std::uintptr_t at, const std::string& path) {
+  runtime::NamedVariable variable = named(variable_at(at));
+  if (!variable.name.empty()) return variable;
+  NotedBlock block = noted_block_at(at);
+  if (block.bytes == 0) return variable;
+  std::string place = place_of_code(block.caller - 1, path);
+  return {fmt::format("the block of {} bytes of {}", block.bytes, place), at - block.begin};
+}
+
 }  // namespace
 
 runtime::ProgramNames program_names() {
   const char* set = std::getenv("PATH");
   std::string path = set == nullptr ? "" : set;
   return {
-      .variable = [](std::uintptr_t at) { return named(threads::variable_at(at)); },
+      .variable = [path](std::uintptr_t at) { return variable_of(at, path); },
       .allocation = [path](const std::string& name) { return line_of_call(name, path); },
       .code = [path](std::uintptr_t at) { return place_of_code(at, path); },
   };
