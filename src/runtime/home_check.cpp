@@ -4,6 +4,17 @@
 #include <cstring>
 
 namespace terrane::runtime {
+namespace {
+
+// A place for a block in the room, which grows for it, as platform::DiffKernels wants one.
+std::byte* aligned_block(std::vector<std::byte>& room, std::uint64_t bytes) {
+  constexpr std::uintptr_t kLine = 64;
+  room.resize(bytes + kLine);
+  auto at = reinterpret_cast<std::uintptr_t>(room.data());
+  return room.data() + ((at + kLine - 1) / kLine * kLine - at);
+}
+
+}  // namespace
 
 std::uint64_t HomeCheck::compare(const protocol::CompareHome& step, NodeId self,
                                  const std::byte* page, std::byte* twin) {
@@ -13,11 +24,12 @@ std::uint64_t HomeCheck::compare(const protocol::CompareHome& step, NodeId self,
 
 bool HomeCheck::apply(const protocol::ApplyDiff& step, const platform::DiffKernels& kernels,
                       std::byte* page, std::byte* twin) {
-  bool good = platform::diff_mask(unit_, step.diff, changed_) &&
-              kernels.apply(now_.data(), unit_, step.diff);
+  std::byte* now = aligned_block(now_, unit_);
+  bool good =
+      platform::diff_mask(unit_, step.diff, changed_) && kernels.apply(now, unit_, step.diff);
   if (!good) return false;
-  check_.arrives(step.block.value, {step.writer, step.known, step.where}, changed_, now_.data(),
-                 page, twin);
+  check_.arrives(step.block.value, {step.writer, step.known, step.where}, changed_, now, page,
+                 twin);
   kernels.apply(page, unit_, step.diff);
   if (twin != nullptr) kernels.apply(twin, unit_, step.diff);
   return true;

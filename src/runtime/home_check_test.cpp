@@ -47,6 +47,14 @@ TEST_F(HomeCheckTest, DifferencesOfTwoNodesAreStoredAndCompared) {
   EXPECT_EQ(left_out, 0u);
 }
 
+// The kernels store whole lines of such a difference.
+TEST_F(HomeCheckTest, AWholePageIsStored) {
+  copy_.bytes.fill(std::byte{7});
+  ASSERT_TRUE(arrive(1, {}));
+  EXPECT_EQ(page_.bytes, copy_.bytes);
+  EXPECT_EQ(twin_.bytes, copy_.bytes);
+}
+
 TEST_F(HomeCheckTest, AMalformedDifferenceIsRefused) {
   std::array<std::byte, 24> diff;
   diff.fill(std::byte{0xff});
