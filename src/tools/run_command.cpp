@@ -79,6 +79,13 @@ bool check_threads(const std::string& path, const RunOptions& options) {
     base::log("{} is a script: give the program that it starts", path);
     return false;
   }
+  if (!program.run_time.empty()) {
+    base::log(
+        "{} is a program of {}, whose run time makes threads and moves memory by itself, and knows "
+        "one machine: its threads cannot run on several nodes",
+        path, program.run_time);
+    return false;
+  }
   if (!program.is_dynamic) {
     base::log("{} is not linked dynamically: link it without -static", path);
     return false;

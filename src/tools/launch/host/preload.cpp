@@ -77,9 +77,25 @@ void judge_libraries(const std::vector<Elf64_Dyn>& entries, const std::string& n
     std::string name = names.c_str() + entry.d_un.d_val;
     if (entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH)
       program.own_path += (program.own_path.empty() ? "" : ":") + name;
-    if (entry.d_tag == DT_NEEDED && name.starts_with("libterrane"))
-      program.terrane_libraries.push_back(name);
+    if (entry.d_tag != DT_NEEDED) continue;
+    if (name.starts_with("libterrane")) program.terrane_libraries.push_back(name);
+    if (name.starts_with("libjli.") || name.starts_with("libjvm.")) program.run_time = "Java";
   }
+}
+
+// Go's linker leaves a note with its own name in each program.
+bool has_note_of_go(std::string_view notes) {
+  constexpr std::size_t kAlignment = 4;
+  auto up = [](std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; };
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr head;
+    std::memcpy(&head, notes.data(), sizeof head);
+    notes.remove_prefix(sizeof head);
+    if (notes.substr(0, head.n_namesz).starts_with(std::string_view("Go\0", 3))) return true;
+    std::size_t bytes = up(head.n_namesz) + up(head.n_descsz);
+    notes.remove_prefix(std::min(bytes, notes.size()));
+  }
+  return false;
 }
 
 void read_elf(int fd, ProgramFile& program) {
@@ -91,6 +107,10 @@ void read_elf(int fd, ProgramFile& program) {
   std::vector<Elf64_Dyn> entries;
   for (const Elf64_Phdr& part : parts) {
     program.is_dynamic = program.is_dynamic || part.p_type == PT_INTERP;
+    if (part.p_type == PT_NOTE) {
+      auto notes = bytes_at(fd, part.p_offset, part.p_filesz);
+      if (notes && has_note_of_go(*notes)) program.run_time = "Go";
+    }
     if (part.p_type == PT_DYNAMIC)
       entries = items_at<Elf64_Dyn>(fd, part.p_offset, part.p_filesz / sizeof(Elf64_Dyn));
   }

@@ -1,8 +1,10 @@
 #include "tools/launch/host/preload.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstring>
 #include <fstream>
 
 namespace terrane::tools {
@@ -21,6 +23,36 @@ TEST(PreloadTest, AFileSaysHowItIsLinked) {
   EXPECT_TRUE(self.path.ends_with("/launch_test")) << self.path;
   EXPECT_FALSE(read_program("/etc/passwd", "").is_dynamic);
   EXPECT_FALSE(read_program("/none", "").is_dynamic);
+}
+
+// A program with one note: a name, and a descriptor of four bytes.
+std::string program_with_note(const char* name, std::uint32_t bytes) {
+  struct {
+    Elf64_Ehdr head = {};
+    Elf64_Phdr part = {};
+    Elf64_Nhdr note = {};
+    char name[4] = {}, descriptor[4] = {};
+  } file;
+  std::memcpy(file.head.e_ident, ELFMAG, SELFMAG);
+  file.head.e_ident[EI_CLASS] = ELFCLASS64;
+  file.head.e_phoff = sizeof file.head;
+  file.head.e_phentsize = sizeof file.part;
+  file.head.e_phnum = 1;
+  file.part.p_type = PT_NOTE;
+  file.part.p_offset = sizeof file.head + sizeof file.part;
+  file.part.p_filesz = sizeof file.note + sizeof file.name + sizeof file.descriptor;
+  file.note.n_namesz = bytes;
+  file.note.n_descsz = sizeof file.descriptor;
+  std::strncpy(file.name, name, sizeof file.name);
+  std::string path = testing::TempDir() + "preload_unit_test_program";
+  std::ofstream(path).write(reinterpret_cast<const char*>(&file), sizeof file);
+  return path;
+}
+
+TEST(PreloadTest, AProgramOfGoSaysSoInANote) {
+  EXPECT_EQ(read_program(program_with_note("Go", 3), "").run_time, "Go");
+  EXPECT_EQ(read_program(program_with_note("GNU", 4), "").run_time, "");
+  EXPECT_EQ(read_program(program_with_note("Gox", 4000), "").run_time, "") << "it ends too early";
 }
 
 TEST(PreloadTest, AScriptIsWhatInterpretsIt) {
