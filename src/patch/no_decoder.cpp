@@ -22,7 +22,7 @@ std::size_t next_candidate(std::span<const std::uint8_t> code, std::size_t, Fenc
 
 std::size_t padding(std::span<const std::uint8_t>) { return 0; }
 
-std::vector<Operand> operands_read(std::uintptr_t, const greg_t*) { return {}; }
+std::vector<Operand> operands_of(std::uintptr_t, const greg_t*) { return {}; }
 
 void set_service(const Service&) {}
 

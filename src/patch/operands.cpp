@@ -29,7 +29,7 @@ ZydisRegisterContext context_of(const greg_t* registers) {
 
 }  // namespace
 
-std::vector<Operand> operands_read(std::uintptr_t at, const greg_t* registers) {
+std::vector<Operand> operands_of(std::uintptr_t at, const greg_t* registers) {
   std::vector<Operand> found;
   std::uint8_t code[kMostBytes] = {};
   std::memcpy(code, reinterpret_cast<const void*>(at),
@@ -43,14 +43,16 @@ std::vector<Operand> operands_read(std::uintptr_t at, const greg_t* registers) {
   ZydisRegisterContext context = context_of(registers);
   for (std::size_t i = 0; i < one.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
-    bool reads =
+    bool is_shared =
         operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM &&
-        (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 &&
         operand.mem.segment != ZYDIS_REGISTER_FS && operand.mem.segment != ZYDIS_REGISTER_GS;
     ZyanU64 address = 0;
-    if (!reads || !ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&one, &operand, at, &context, &address)))
+    if (!is_shared ||
+        !ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&one, &operand, at, &context, &address)))
       continue;
-    found.push_back({static_cast<std::uintptr_t>(address), operand.size / std::size_t{8}});
+    found.push_back({static_cast<std::uintptr_t>(address), operand.size / std::size_t{8},
+                     (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0,
+                     (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0});
   }
   return found;
 }

@@ -10,11 +10,19 @@ namespace {
 
 class OperandsTest : public testing::Test {
  protected:
-  // What the instruction of these bytes reads.
+  // What the instruction of these bytes reads, and what it writes.
   std::vector<Operand> read_by(std::initializer_list<std::uint8_t> bytes) {
+    return touched_by(bytes, &Operand::is_read);
+  }
+  std::vector<Operand> written_by(std::initializer_list<std::uint8_t> bytes) {
+    return touched_by(bytes, &Operand::is_written);
+  }
+  std::vector<Operand> touched_by(std::initializer_list<std::uint8_t> bytes, bool Operand::*how) {
     std::fill(std::begin(code_), std::end(code_), std::uint8_t{0x90});
     std::copy(bytes.begin(), bytes.end(), code_);
-    return operands_read(at(), registers_);
+    std::vector<Operand> found = operands_of(at(), registers_);
+    std::erase_if(found, [how](const Operand& one) { return !(one.*how); });
+    return found;
   }
   std::uintptr_t at() const { return reinterpret_cast<std::uintptr_t>(code_); }
   void expect_one(const std::vector<Operand>& found, std::uintptr_t address, std::size_t bytes) {
@@ -37,6 +45,14 @@ TEST_F(OperandsTest, AddressesComeFromRegistersAndDistances) {
   expect_one(read_by({0x49, 0x8b, 0x45, 0xf8}), 0x20000 - 8, 8);          // mov rax, [r13-8]
   expect_one(read_by({0x83, 0x3d, 0x10, 0, 0, 0, 0x01}), at() + 7 + 0x10, 4);  // cmp [rip+16], 1
   expect_one(read_by({0x0f, 0xb6, 0x07}), 0x10000, 1);  // movzx eax, byte [rdi]
+}
+
+TEST_F(OperandsTest, WhatIsWrittenIsFoundAsWell) {
+  registers_[REG_RDI] = 0x10000;
+  expect_one(written_by({0x89, 0x07}), 0x10000, 4);        // mov [rdi], eax
+  expect_one(written_by({0x48, 0xff, 0x07}), 0x10000, 8);  // inc qword [rdi]
+  expect_one(read_by({0x48, 0xff, 0x07}), 0x10000, 8);
+  EXPECT_TRUE(written_by({0x8b, 0x07}).empty());  // mov eax, [rdi]
 }
 
 TEST_F(OperandsTest, WhatIsOnlyWrittenOrComputedIsLeftOut) {

@@ -62,15 +62,32 @@ bool is_special(std::uint8_t opcode) {
   return moves || asks || interrupts || opcode == 0x9d || opcode == 0xf1 || opcode == 0xf4;
 }
 
+const std::uint8_t* behind_prefixes(const std::uint8_t* code) {
+  constexpr int kMostPrefixes = 12;
+  for (int i = 0; i < kMostPrefixes && is_prefix(*code); ++i) ++code;
+  return code;
+}
+
 }  // namespace
 
 bool may_go_on(const std::uint8_t* code) {
-  constexpr int kMostPrefixes = 12;
-  for (int i = 0; i < kMostPrefixes && is_prefix(*code); ++i) ++code;
+  code = behind_prefixes(code);
   if (*code != 0x0f)
     return !is_special(code[0]) && !(is_in_memory(code[1]) && updates_operand(code[0], code[1]));
   bool asks_kernel = code[1] == 0x05 || code[1] == 0x34;
   return !asks_kernel && !(is_in_memory(code[2]) && updates_operand_behind_0f(code[1], code[2]));
+}
+
+StepKind step_kind(const std::uint8_t* code) {
+  code = behind_prefixes(code);
+  if (code[0] == 0x0f)
+    return code[1] == 0x05   ? StepKind::kCallsKernel
+           : code[1] == 0x34 ? StepKind::kTraps
+                             : StepKind::kOther;
+  if (code[0] == 0x9c) return StepKind::kPushesFlags;
+  if (code[0] == 0x9d) return StepKind::kPopsFlags;
+  bool traps = (code[0] >= 0xcc && code[0] <= 0xcf) || code[0] == 0xf1 || code[0] == 0xf4;
+  return traps ? StepKind::kTraps : StepKind::kOther;
 }
 
 }  // namespace terrane::platform

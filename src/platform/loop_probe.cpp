@@ -8,11 +8,13 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "base/own_process.h"
 #include "platform/crash_signals.h"
 #include "platform/libc_signals.h"
 #include "platform/trap_signal.h"
+#include "platform/wait.h"
 
 namespace terrane::platform {
 
@@ -23,34 +25,45 @@ namespace {
 constexpr std::uint32_t kProbeRounds = 4;     // of which the last ones are compared
 constexpr std::uint32_t kMostSteps = 2000;    // until a state comes again
 constexpr std::uint32_t kMostBeginnings = 2;  // states that are waited for
-constexpr std::size_t kMostBytes = 15;        // of an instruction
+constexpr std::uint32_t kMostInAll = 2 * kMostSteps;
+constexpr std::uint32_t kMostCalls = 4;         // of the kernel: each may give the processor away
+constexpr std::uint32_t kMostElsewhere = 1500;  // in a row, of libraries that the loop calls
+constexpr std::uintptr_t kEndOfPrograms = std::uintptr_t{1} << 47;
+constexpr std::size_t kMostBytes = 15;  // of an instruction
 constexpr std::uintptr_t kCodePage = 4096;
 constexpr greg_t kTrap = 0x100, kResume = 0x10000;  // of the flags: not the program's
 
-enum ProbeState : std::uint32_t { kNone, kAsked, kSteps, kOver };
+enum ProbeState : std::uint32_t { kNone, kOffered, kAsked, kSteps, kOver };
 
 char probe_mark;  // its address is what the signal carries
 std::atomic<ProbeState> probe_state{kNone};
-thread_local bool is_stepping __attribute__((tls_model("initial-exec"))) = false;
+// Counts probes. That of the calling thread, which is looked at; 0: it is not.
+std::uint32_t last_probe = 0;
+thread_local std::uint32_t own_probe __attribute__((tls_model("initial-exec"))) = 0;
 
 // Of the probe that is running: its thread alone touches it.
 struct Steps {
   IsOwnCode is_own;
-  pid_t thread;
-  bool had_closed_trap;
+  std::atomic<pid_t> thread;
+  std::atomic<std::uint32_t> number;
+  std::uint64_t since_ns;
+  bool had_closed_trap, is_own_wish, has_pushed_flags;
+  bool is_at_site;  // the next instruction is a trap that leads to a trampoline
+  bool may_poll;    // no instruction so far excludes that
   std::uint64_t beginning, trail, last_trail;
   std::uintptr_t at;
-  std::uint32_t steps, rounds, beginnings;
-  bool polls;
+  std::uint32_t in_all, calls, elsewhere, steps, rounds, beginnings;
+  bool polls, is_whole;
 } the_probe;
 
-// The instructions of the latest round.
-LoopStep loop_steps[kMostLoopSteps];
-greg_t loop_registers[kMostLoopSteps][NGREG];
-std::size_t loop_count = 0;
+// The program's instructions, and where the latest round begins among them.
+constexpr std::size_t kRegisters = REG_RIP + 1;
+LoopStep loop_steps[kMostInAll];
+greg_t loop_registers[kMostInAll][kRegisters];
+std::size_t loop_count = 0, round_begins = 0;
 
 void note_step(const ucontext_t& context) {
-  if (loop_count == kMostLoopSteps) return;
+  if (loop_count == kMostInAll) return;
   greg_t* kept = loop_registers[loop_count];
   std::memcpy(kept, context.uc_mcontext.gregs, sizeof loop_registers[0]);
   loop_steps[loop_count++] = {static_cast<std::uintptr_t>(kept[REG_RIP]),
@@ -85,31 +98,31 @@ std::uintptr_t next_instruction(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 }
 
-// Whether the next instruction is the program's, and one that a loop may repeat in vain.
-bool goes_on(std::uintptr_t at) {
-  if (!the_probe.is_own(at)) return false;
-  std::uint8_t code[kMostBytes + 1] = {};
+struct Code {
+  std::uint8_t bytes[kMostBytes + 1] = {};
+};
+Code code_at(std::uintptr_t at) {
+  Code code;
   std::uintptr_t in_page = kCodePage - at % kCodePage;
-  std::memcpy(code, reinterpret_cast<const void*>(at), in_page < kMostBytes ? in_page : kMostBytes);
-  return may_go_on(code);
+  std::memcpy(code.bytes, reinterpret_cast<const void*>(at),
+              in_page < kMostBytes ? in_page : kMostBytes);
+  return code;
 }
 
 void begin_rounds(std::uint64_t now, std::uintptr_t at) {
   the_probe.beginning = now;
   the_probe.at = at;
   the_probe.trail = the_probe.rounds = the_probe.steps = 0;
-  loop_count = 0;
+  round_begins = loop_count;
   ++the_probe.beginnings;
 }
 
-// False: the probe is over.
-bool take_step(const ucontext_t& context) {
-  if (!goes_on(next_instruction(context))) return false;
+// Whether the same state has come again by the same way often enough. Before the step is noted.
+bool comes_again(const ucontext_t& context) {
   std::uint64_t now = registers(context);
   if (the_probe.beginnings == 0) {
     begin_rounds(now, next_instruction(context));
-    note_step(context);
-    return true;
+    return false;
   }
   the_probe.trail = mixed(the_probe.trail, now);
   if (now == the_probe.beginning) {
@@ -117,22 +130,74 @@ bool take_step(const ucontext_t& context) {
     the_probe.last_trail = the_probe.trail;
     the_probe.rounds = is_same ? the_probe.rounds + 1 : 1;
     the_probe.trail = the_probe.steps = 0;
-    the_probe.polls = the_probe.rounds == kProbeRounds;
-    if (the_probe.polls) return false;
-    loop_count = 0;
+    if (the_probe.rounds == kProbeRounds) return true;
+    round_begins = loop_count;
+  } else if (++the_probe.steps == kMostSteps) {
+    the_probe.may_poll = the_probe.beginnings < kMostBeginnings;
+    if (the_probe.may_poll) begin_rounds(now, next_instruction(context));
   }
+  return false;
+}
+
+// Calls that change nothing of the thread, and do not wait for long.
+bool is_harmless(greg_t call) {
+  constexpr greg_t kHarmless[] = {SYS_sched_yield, SYS_clock_gettime, SYS_gettimeofday,
+                                  SYS_time,        SYS_getcpu,        SYS_gettid};
+  for (greg_t one : kHarmless)
+    if (call == one) return true;
+  return false;
+}
+
+// The flags on the stack keep what makes the thread stop, or lack it: neither is to come to the
+// program.
+void put_trap_flag(const ucontext_t& context, bool is_set) {
+  std::uint16_t flags;
+  auto* top = reinterpret_cast<void*>(context.uc_mcontext.gregs[REG_RSP]);
+  std::memcpy(&flags, top, sizeof flags);
+  flags = static_cast<std::uint16_t>(is_set ? flags | kTrap : flags & ~kTrap);
+  std::memcpy(top, &flags, sizeof flags);
+}
+
+bool may_step(StepKind kind, const ucontext_t& context) {
+  if (kind == StepKind::kTraps) return the_probe.is_at_site;
+  return kind != StepKind::kCallsKernel || is_harmless(context.uc_mcontext.gregs[REG_RAX]);
+}
+
+// False: the probe is over.
+bool take_step(const ucontext_t& context) {
+  std::uintptr_t at = next_instruction(context);
+  if (std::exchange(the_probe.has_pushed_flags, false)) put_trap_flag(context, false);
+  if (at >= kEndOfPrograms) return false;
+  Code code = code_at(at);
+  StepKind kind = step_kind(code.bytes);
+  the_probe.is_at_site = kind == StepKind::kTraps && is_served_trap(at);
+  bool goes_on = may_step(kind, context);
+  if (kind == StepKind::kCallsKernel) ++the_probe.calls;
+  std::uint32_t most = the_probe.may_poll ? kMostInAll : kMostSteps;
+  bool is_full = ++the_probe.in_all >= most || the_probe.calls >= kMostCalls;
+  // A thread that has slept looks until it sleeps again, or does other things at length.
+  the_probe.is_whole = is_full || (!goes_on && the_probe.is_own_wish);
+  if (!goes_on || is_full) return false;
+  the_probe.has_pushed_flags = kind == StepKind::kPushesFlags;
+  if (kind == StepKind::kPopsFlags) put_trap_flag(context, true);
+  if (!the_probe.is_own(at)) {
+    the_probe.may_poll = false;
+    bool is_long = ++the_probe.elsewhere == kMostElsewhere;
+    the_probe.is_whole = is_long && the_probe.is_own_wish;
+    return !is_long;
+  }
+  the_probe.elsewhere = 0;
+  the_probe.may_poll = the_probe.may_poll && may_go_on(code.bytes);
+  the_probe.polls = the_probe.may_poll && comes_again(context);
+  if (the_probe.polls) return false;
   note_step(context);
-  if (now == the_probe.beginning) return true;
-  if (++the_probe.steps < kMostSteps) return true;
-  if (the_probe.beginnings == kMostBeginnings) return false;
-  begin_rounds(now, next_instruction(context));
   return true;
 }
 
 void end_probe(ucontext_t& context) {
   context.uc_mcontext.gregs[REG_EFL] &= ~kTrap;
   if (the_probe.had_closed_trap) sigaddset(&context.uc_sigmask, SIGTRAP);
-  is_stepping = false;
+  own_probe = 0;
   probe_state.store(kOver, std::memory_order_release);
 }
 
@@ -200,13 +265,45 @@ bool await_end() {
   return false;
 }
 
+// A handler of the program may have left the look for good: after so long nobody waits for it.
+bool is_free() {
+  constexpr std::uint64_t kLongestNs = 10'000'000'000;
+  if (probe_state.load() == kNone) return true;
+  if (now_ns() - the_probe.since_ns < kLongestNs) return false;
+  the_probe.number.store(++last_probe);
+  probe_state.store(kNone);
+  return true;
+}
+
+void prepare(IsOwnCode is_own) {
+  the_probe.is_own = is_own;
+  the_probe.thread = 0;
+  the_probe.number = ++last_probe;
+  the_probe.since_ns = now_ns();
+  the_probe.may_poll = true;
+  the_probe.polls = the_probe.is_whole = the_probe.is_own_wish = false;
+  the_probe.has_pushed_flags = the_probe.is_at_site = false;
+  the_probe.in_all = the_probe.calls = the_probe.elsewhere = the_probe.steps = the_probe.rounds =
+      the_probe.beginnings = 0;
+  the_probe.at = 0;
+  loop_count = round_begins = 0;
+}
+
+LoopReport report() {
+  std::size_t first = the_probe.polls ? round_begins : 0;
+  return {the_probe.polls,
+          the_probe.at,
+          {loop_steps + first, loop_count - first},
+          the_probe.polls || the_probe.is_whole,
+          the_probe.thread};
+}
+
 }  // namespace
 
 LoopReport probe_loop(pid_t thread, IsOwnCode is_own) {
   struct sigaction before {};
-  if (probe_state.load() != kNone || !take_traps(before)) return {};
-  the_probe = {};
-  the_probe.is_own = is_own;
+  if (!is_free() || !take_traps(before)) return {};
+  prepare(is_own);
   the_probe.thread = thread;
   probe_state.store(kAsked, std::memory_order_release);
   bool is_over = !send_probe(thread) || await_end();
@@ -215,14 +312,48 @@ LoopReport probe_loop(pid_t thread, IsOwnCode is_own) {
   if (!is_over && !probe_state.compare_exchange_strong(asked, kOver)) return {};
   probe_state.store(kNone);
   give_traps(before);
-  return {the_probe.polls, the_probe.at, {loop_steps, the_probe.polls ? loop_count : 0}};
+  return report();
+}
+
+void offer_probe(IsOwnCode is_own) {
+  if (!is_free() || !serves_traps() || is_traced()) return;
+  prepare(is_own);
+  the_probe.is_own_wish = true;
+  probe_state.store(kOffered, std::memory_order_release);
+}
+
+bool begin_offered_probe() {
+  ProbeState offered = kOffered;
+  if (probe_state.load(std::memory_order_relaxed) != kOffered ||
+      !probe_state.compare_exchange_strong(offered, kAsked))
+    return false;
+  auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  the_probe.thread = self;
+  if (!send_probe(self)) probe_state.store(kOver);
+  return true;
+}
+
+LoopReport take_offered_probe() {
+  ProbeState seen = probe_state.load(std::memory_order_acquire);
+  if (seen == kOffered) probe_state.compare_exchange_strong(seen, kNone);
+  if (seen != kOver || !the_probe.is_own_wish) return {};
+  LoopReport found = report();
+  probe_state.store(kNone);
+  return found;
 }
 
 bool step_probe(const siginfo_t& info, void* raw) {
-  if (!is_stepping) return false;
+  if (own_probe == 0) return false;
   auto& context = *static_cast<ucontext_t*>(raw);
   bool is_step = info.si_code == TRAP_TRACE;
-  if (!is_step || !take_step(context)) end_probe(context);
+  if (own_probe != the_probe.number.load()) {
+    context.uc_mcontext.gregs[REG_EFL] &= ~kTrap;
+    own_probe = 0;
+  } else if (!is_step && std::exchange(the_probe.is_at_site, false)) {
+    return false;
+  } else if (!is_step || !take_step(context)) {
+    end_probe(context);
+  }
   return is_step;
 }
 
@@ -235,20 +366,26 @@ bool begin_probe(const siginfo_t& info, void* raw) {
   if (the_probe.thread != ::syscall(SYS_gettid) ||
       !probe_state.compare_exchange_strong(asked, kSteps))
     return true;
-  if (!goes_on(next_instruction(context))) {
+  // Not in a handler of ours, which would be looked at itself; a thread that has slept is in none.
+  bool is_here = the_probe.is_own_wish || the_probe.is_own(next_instruction(context));
+  if (!is_here) the_probe.thread = 0;
+  if (!is_here || !take_step(context)) {
     probe_state.store(kOver, std::memory_order_release);
     return true;
   }
   the_probe.had_closed_trap = sigismember(&context.uc_sigmask, SIGTRAP) == 1;
   sigdelset(&context.uc_sigmask, SIGTRAP);
   context.uc_mcontext.gregs[REG_EFL] |= kTrap;
-  is_stepping = true;
+  own_probe = the_probe.number;
   return true;
 }
 
 #else
 
 LoopReport probe_loop(pid_t, IsOwnCode) { return {}; }
+void offer_probe(IsOwnCode) {}
+bool begin_offered_probe() { return false; }
+LoopReport take_offered_probe() { return {}; }
 bool begin_probe(const siginfo_t&, void*) { return false; }
 bool step_probe(const siginfo_t&, void*) { return false; }
 

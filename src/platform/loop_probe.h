@@ -28,16 +28,27 @@ struct LoopReport {
   // end the loop. False also where that could not be found out.
   bool polls = false;
   std::uintptr_t at = 0;  // an instruction of the loop
-  // Of a loop that polls: its instructions, at most kMostLoopSteps. Valid until the next probe.
+  // The program's instructions that were looked at, of a loop that polls those of its last round.
+  // Calls of libraries are passed over. Valid until the next probe.
   std::span<const LoopStep> steps{};
+  // Nothing ended the look early, so `steps` is all that the thread does meanwhile.
+  bool is_whole = false;
+  pid_t thread = 0;  // 0: no thread was looked at, or it was in other code; later it may be
 };
-inline constexpr std::size_t kMostLoopSteps = 48;
 
 // Of a thread of this process, which should be running: a system call in which it waits would end
 // with EINTR. Takes some milliseconds, which that thread computes less. One thread at a time may
 // call this. A process that is traced, or has a handler of SIGTRAP of its own, is left alone.
 // x86-64 alone; elsewhere nothing polls.
 LoopReport probe_loop(pid_t thread, IsOwnCode is_own);
+
+// Threads that sleep may not be looked at in this way, so they begin by themselves when they have
+// slept. offer_probe() permits it to one of them; begin_offered_probe() is called by a thread that
+// has just slept, and looks from here on to the next system call that waits; take_offered_probe()
+// gives the report. The first and the last are called by the thread that calls probe_loop().
+void offer_probe(IsOwnCode is_own);
+bool begin_offered_probe();  // false: no probe is offered
+LoopReport take_offered_probe();
 
 // For the handler of SIGBUS: whether the signal begins a probe of the calling thread, which it then
 // has begun.
@@ -51,5 +62,9 @@ bool step_probe(const siginfo_t& info, void* context);
 // another result (such as an addition to memory), or leaves the program's code (a system call).
 // The bytes from its beginning on; at least 15 of them can be read.
 bool may_go_on(const std::uint8_t* code);
+// What matters while a thread stops behind each instruction. kTraps: it may not be executed then;
+// kPushesFlags, kPopsFlags: the flag that makes the thread stop is among those.
+enum class StepKind { kOther, kTraps, kCallsKernel, kPushesFlags, kPopsFlags };
+StepKind step_kind(const std::uint8_t* code);
 
 }  // namespace terrane::platform

@@ -1,6 +1,7 @@
 #include "platform/loop_probe.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "platform/fault_test_space.h"
 #include "platform/program_signals.h"
+#include "platform/trap_signal.h"
 
 namespace terrane::platform {
 namespace {
@@ -104,6 +106,98 @@ TEST(LoopProbeDeathTest, ALoopThatComputesDoesNotPoll) {
     EXPECT_EXIT(find_out(loop, false), testing::ExitedWithCode(42), "");
 }
 
+// As the trampolines of locked instructions do; the program never sees that it was looked at.
+void keep_flags() {
+  unsigned long seen = 0, all = 0;
+  while (ready == 0) {
+    asm volatile("lea -128(%%rsp), %%rsp\n pushfq\n pushfq\n pop %0\n popfq\n lea 128(%%rsp), %%rsp"
+                 : "=r"(seen)
+                 :
+                 : "memory", "cc");
+    all |= seen;
+  }
+  if ((all & 0x100) != 0) _exit(45);
+}
+
+void yield() {
+  while (ready == 0) {
+    for (int i = 0; i < 1'000'000; ++i) asm volatile("");
+    ::sched_yield();
+  }
+}
+
+bool is_of_test(std::uintptr_t at) {
+  auto begin = reinterpret_cast<std::uintptr_t>(&yield);
+  return at - begin < 64;
+}
+
+std::uintptr_t find_no_trap(std::uintptr_t) { return 0; }
+
+// A loop that another thread's write may end, or something else: what it does is told.
+[[noreturn]] void find_what_it_does(void (*loop)(), IsOwnCode is_own) {
+  signal(SIGBUS, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
+  std::atomic<pid_t> thread{0};
+  std::thread looping([&] {
+    ensure_signal_stack();
+    thread = gettid();
+    loop();
+    over = true;
+  });
+  while (thread == 0) usleep(1000);
+  LoopReport report;
+  for (int i = 0; i < 100 && !report.is_whole; ++i) {
+    usleep(10'000);
+    report = probe_loop(thread, is_own);
+  }
+  bool is_told = report.is_whole && !report.polls && report.thread == thread &&
+                 std::any_of(report.steps.begin(), report.steps.end(),
+                             [&](const LoopStep& step) { return is_own(step.at); });
+  ready = 1;
+  looping.join();
+  _exit(is_told && over ? 42 : 43);
+}
+
+TEST(LoopProbeDeathTest, WhatALoopDoesIsToldAlsoWhereItMayEndByItself) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (auto* loop : {count_in_a_register, count_in_memory, keep_flags})
+    EXPECT_EXIT(find_what_it_does(loop, everything), testing::ExitedWithCode(42), "");
+  EXPECT_EXIT(find_what_it_does(yield, is_of_test), testing::ExitedWithCode(42), "");
+}
+
+// A thread that sleeps begins by itself, and is looked at until it sleeps again.
+[[noreturn]] void look_at_a_sleeper() {
+  signal(SIGBUS, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
+  if (!serve_traps(find_no_trap)) _exit(44);
+  std::atomic<pid_t> thread{0};
+  std::thread sleeping([&] {
+    ensure_signal_stack();
+    thread = gettid();
+    while (ready == 0) {
+      ::usleep(1000);
+      begin_offered_probe();
+    }
+    over = true;
+  });
+  LoopReport report;
+  for (int i = 0; i < 1000 && report.thread == 0; ++i) {
+    offer_probe(everything);
+    usleep(10'000);
+    report = take_offered_probe();
+  }
+  bool is_told = report.thread == thread && report.is_whole && !report.polls &&
+                 !report.steps.empty() && !begin_offered_probe();
+  ready = 1;
+  sleeping.join();
+  _exit(is_told && over ? 42 : 43);
+}
+
+TEST(LoopProbeDeathTest, AThreadThatSleepsIsLookedAtUntilItSleepsAgain) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(look_at_a_sleeper(), testing::ExitedWithCode(42), "");
+}
+
 bool goes_on(std::initializer_list<std::uint8_t> bytes) {
   std::uint8_t code[16] = {};
   std::copy(bytes.begin(), bytes.end(), code);
@@ -122,6 +216,21 @@ TEST(LoopProbeTest, OnlyChangesOfMemoryAndCallsOfTheKernelEndTheLook) {
   EXPECT_FALSE(goes_on({0x48, 0xff, 0x00}));          // inc [rax]
   EXPECT_FALSE(goes_on({0xf0, 0x0f, 0xc1, 0x02}));    // lock xadd [rdx], eax
   EXPECT_FALSE(goes_on({0x0f, 0x05}));                // syscall
+}
+
+StepKind kind_of(std::initializer_list<std::uint8_t> bytes) {
+  std::uint8_t code[16] = {};
+  std::copy(bytes.begin(), bytes.end(), code);
+  return step_kind(code);
+}
+
+TEST(LoopProbeTest, InstructionsThatMatterToStepsAreKnown) {
+  EXPECT_EQ(kind_of({0x9c}), StepKind::kPushesFlags);
+  EXPECT_EQ(kind_of({0x66, 0x9d}), StepKind::kPopsFlags);
+  EXPECT_EQ(kind_of({0xcc}), StepKind::kTraps);
+  EXPECT_EQ(kind_of({0x0f, 0x34}), StepKind::kTraps);
+  EXPECT_EQ(kind_of({0x0f, 0x05}), StepKind::kCallsKernel);
+  EXPECT_EQ(kind_of({0x83, 0x45, 0xfc, 0x01}), StepKind::kOther);  // add [rbp-4], 1
 }
 
 #endif

@@ -39,6 +39,8 @@ base::Result<void> serve_traps(FindTrap find) {
 
 bool serves_traps() { return sigtrap.installed(); }
 
+bool is_served_trap(std::uintptr_t site) { return serves_traps() && finder.load()(site) != 0; }
+
 SignalChain* trap_chain() { return sigtrap.installed() ? &sigtrap : nullptr; }
 
 }  // namespace terrane::platform

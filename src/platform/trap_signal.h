@@ -16,6 +16,7 @@ using FindTrap = std::uintptr_t (*)(std::uintptr_t site);
 // program's handler. x86-64 alone. Not thread-safe.
 base::Result<void> serve_traps(FindTrap find);
 bool serves_traps();
+bool is_served_trap(std::uintptr_t site);
 
 // What comes behind our handler of SIGTRAP; nullptr: there is none.
 SignalChain* trap_chain();

@@ -11,11 +11,11 @@
 #include "runtime/memory_share.h"
 #include "runtime/memory_watch.h"
 #include "runtime/outcome.h"
+#include "runtime/page_looks.h"
 #include "runtime/race_reporter.h"
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
 #include "runtime/synchronisation.h"
-#include "runtime/synchronisation_map.h"
 
 namespace terrane::runtime {
 
@@ -57,10 +57,8 @@ class Node : public Synchronisation {
   Outcome atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before);
   // Makes the pages of the range synchronisation pages (Hlrc::promote), unless they are.
   Outcome promote(const void* address, std::uint64_t bytes);
-  // Which addresses lie in one; they do until their allocation is freed.
-  SynchronisationMap synchronisation_pages() const {
-    return {&hlrc_->entry(0), space_->mapping(), space_->unit()};
-  }
+  // Looks at the pages of this node, synchronisation pages among them.
+  PageLooks looks() const { return {*space_, &hlrc_->entry(0)}; }
   std::uint32_t nodes() const { return bootstrap_->nodes(); }
   // The clusters, as the program and the protocol see them.
   const protocol::Clusters& clusters() const { return core_->clusters(); }

@@ -135,6 +135,7 @@ class PageSpace {
   friend class PageSteps;
   friend struct KeptPages;
   friend struct CheckedPages;
+  friend class PageLooks;
 
   // What peers access beside the pages.
   struct Control {

@@ -10,6 +10,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/interpose/process_use.h"
+#include "frontend/interpose/sleeping.h"
 
 using namespace terrane::frontend;
 
@@ -61,7 +62,7 @@ int nanosleep(const timespec* time, timespec* left) {
   ForKernel<timespec> own_left;
   int result = cancellable_next<"nanosleep">(::nanosleep)(own.get(), own_left.get());
   if (result != 0 && errno == EINTR && left != nullptr) *left = *own_left;
-  return result;
+  return slept(result);
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
@@ -72,7 +73,7 @@ int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* 
                           [](int result) { return result == EINTR; });
   bool relative = (flags & TIMER_ABSTIME) == 0;
   if (error == EINTR && left != nullptr && relative) *left = *own_left;
-  return error;
+  return slept(error);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/sleeping.h"
 #include "platform/program_signals.h"
 
 using namespace terrane::frontend;
@@ -53,7 +54,7 @@ template <typename Call>
 int with_events(epoll_event* events, int most, Call call) {
   OutBytes own(events, events_bytes(most));
   int result = call(static_cast<epoll_event*>(own.get()));
-  return own.done(result, events_bytes(result));
+  return slept(own.done(result, events_bytes(result)));
 }
 
 // The first descriptor of a list that is elsewhere; -1: there is none.
@@ -107,7 +108,7 @@ int poll(pollfd* list, nfds_t count, int timeout_ms) {
   if (there >= 0) return poll_elsewhere(there, list, count, timeout_ms);
   OutBytes own(list, count * sizeof *list);
   int result = cancellable_next<"poll">(::poll)(static_cast<pollfd*>(own.get()), count, timeout_ms);
-  return own.done(result, count * sizeof *list);
+  return slept(own.done(result, count * sizeof *list));
 }
 
 int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* mask) {
@@ -117,15 +118,15 @@ int ppoll(pollfd* list, nfds_t count, const timespec* timeout, const sigset_t* m
   In<timespec> own_timeout(timeout);
   int result = cancellable_next<"ppoll">(::ppoll)(static_cast<pollfd*>(own.get()), count,
                                                   own_timeout.get(), OpenMask(mask).get());
-  return own.done(result, count * sizeof *list);
+  return slept(own.done(result, count * sizeof *list));
 }
 
 int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
   if (refuses(count, read, write, except)) return -1;
   InOut<timeval> own(timeout);
-  return own.done(with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
+  return slept(own.done(with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
     return cancellable_next<"select">(::select)(count, r, w, e, own.get());
-  }));
+  })));
 }
 
 int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
@@ -133,9 +134,9 @@ int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timesp
   if (refuses(count, read, write, except)) return -1;
   In<timespec> own(timeout);
   OpenMask open(mask);
-  return with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
+  return slept(with_sets(count, read, write, except, [&](auto* r, auto* w, auto* e) {
     return cancellable_next<"pselect">(::pselect)(count, r, w, e, own.get(), open.get());
-  });
+  }));
 }
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {

@@ -22,6 +22,7 @@
 #include "frontend/interpose/executing.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/output.h"
+#include "frontend/threads/polling.h"
 #include "frontend/threads/signal_offers.h"
 #include "frontend/threads/state_calls.h"
 #include "platform/preload_variables.h"
@@ -196,6 +197,7 @@ Found find(const char* path) {
   } else {
     flush_output();
   }
+  stop_watching();
   program.node().leave();
   std::vector<char*> arguments = pointers(execution.arguments);
   std::vector<char*> environment = pointers(execution.environment);

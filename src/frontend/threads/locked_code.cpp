@@ -13,6 +13,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/served_pages.h"
 #include "patch/apply.h"
 #include "patch/entries.h"
 #include "platform/fault_signal.h"
@@ -32,6 +33,7 @@ void enter(std::uintptr_t address, std::uint64_t bytes) {
     terrane_program_flush();
   } else if (is_free) {
     runtime::begin_operation();
+    if (is_unserved_word(address)) note_served(address, ServedFor::kAtomic);
     auto outcome = pages::node()->promote(reinterpret_cast<const void*>(address), bytes);
     if (!outcome.ok()) pages::node()->fail(outcome.message);
   }

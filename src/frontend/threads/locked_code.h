@@ -20,6 +20,8 @@ void serve_locked_code(const Libraries& found, const Libraries* known);
 bool serves_atomics();
 
 // Whether a word is shared, and its page no synchronisation page yet. Uses general registers alone.
+bool is_unserved_word(std::uintptr_t address);
+// The same, for locked instructions: see below.
 bool is_served_word(std::uintptr_t address);
 // And where this stream holds text, which goes out before another thread can see the change.
 void send_before_atomics(const std::FILE* stream);

@@ -6,7 +6,9 @@
 
 // Loops that poll plain memory, which another node writes, would never end. Where atomics are
 // served, the pages that they read become synchronisation pages, about a tenth of a second after a
-// loop has begun. With --patience the others are named.
+// loop has begun: at once where nothing but the memory can end the loop, and otherwise (it sleeps,
+// yields, counts, or looks at a clock) when another node has stored to what it reads
+// (polled_words.h). With --patience loops of other programs are named.
 namespace terrane::frontend::threads {
 
 // 0: nobody wants to know.
@@ -20,6 +22,8 @@ void report_polling(const Record& record, const char* does, std::uint64_t for_ns
 // that waits, in a loop that only another thread's write can end. Every node, once, before it has
 // threads.
 void watch_loops();
+// Before this node leaves the job: nobody looks at its threads any more.
+void stop_watching();
 // The calling thread is that of the record, and is so no more.
 void begin_watched(const Record& record);
 void end_watched(const Record& record);

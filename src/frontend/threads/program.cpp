@@ -24,6 +24,8 @@
 #include "frontend/threads/noted_blocks.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
+#include "frontend/threads/polled_words.h"
+#include "frontend/threads/polling.h"
 #include "frontend/threads/process_signals.h"
 #include "platform/fault_signal.h"
 #include "platform/view_rights.h"
@@ -129,7 +131,7 @@ void Program::start() {
   bool set = ::setenv(kUcxEvents, "n", 0) == 0 && std::string_view(::getenv(kUcxEvents)) == "n";
   prepare_to_lend();
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
-  static const runtime::SynchronisationMap served = pages::node()->synchronisation_pages();
+  static const runtime::SynchronisationMap served = pages::node()->looks().synchronisation_pages();
   serve_words_beside(served);
   pages::serve_atomics_on_pages();
   if (set) ::unsetenv(kUcxEvents);
@@ -156,6 +158,7 @@ void Program::start() {
   share_files(*program);
   share_use(*program);
   share_notices(*program);
+  share_polled_words();
   if (program->nodes_ > 1) share_output();
   remember_rights();
   begin_cancelling();
@@ -354,6 +357,7 @@ void Program::serve() {
         serve_execution(command);
       case Command::kLeave:
         flush_output();
+        stop_watching();
         node_->leave();
         next<"_exit">(::_exit)(0);
     }

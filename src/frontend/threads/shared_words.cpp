@@ -20,6 +20,11 @@ void send_before_atomics(const std::FILE* stream) { output = stream; }
 
 void serve_words_beside(const runtime::SynchronisationMap& served) { pages = &served; }
 
+bool is_unserved_word(std::uintptr_t address) {
+  return SharedRange::contains(reinterpret_cast<const void*>(address)) &&
+         (pages == nullptr || !pages->contains(address));
+}
+
 bool is_served_word(std::uintptr_t address) {
   return SharedRange::contains(reinterpret_cast<const void*>(address)) &&
          (pages == nullptr || !pages->contains(address) || holds_text());

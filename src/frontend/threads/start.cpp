@@ -156,6 +156,7 @@ void finish(int code, void*) {
   Private ours;
   auto* names = new terrane::runtime::ProgramNames(program_names());
   terrane::runtime::on_own_stack([&node = program.node(), code, names] {
+    stop_watching();
     int last = node.leave(*names, code);
     if (last != 0) node.end(last);
     next<"_exit">(::_exit)(last);

@@ -1,11 +1,13 @@
 // A thread that gives its processor away again and again waits for something. Where that is plain
-// memory which another node writes, it waits for ever: --patience says so.
+// memory which another node writes, its page is served (polling.h); --patience says so where
+// atomics are not.
 #include <sched.h>
 #include <time.h>
 
 #include <cstdint>
 
 #include "frontend/interpose/next.h"
+#include "frontend/interpose/sleeping.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/program.h"
 #include "platform/wait.h"
@@ -55,7 +57,7 @@ int sched_yield() noexcept {
   bool counts = threads::Program::get() != nullptr && threads::is_in_program();
   if (counts && threads::patience_ns() != 0)
     threads::note_yield(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
-  return next<"sched_yield">(::sched_yield)();
+  return terrane::frontend::slept(next<"sched_yield">(::sched_yield)());
 }
 
 }  // extern "C"

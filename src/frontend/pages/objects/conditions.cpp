@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "frontend/interpose/cancelling.h"
+#include "frontend/interpose/sleeping.h"
 #include "frontend/pages/objects/shared_object.h"
 
 using namespace terrane::frontend::pages;
 using terrane::frontend::cancellable;
 using terrane::frontend::next;
+using terrane::frontend::slept;
 
 namespace {
 
@@ -94,14 +96,14 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
   if (are_private(condition, mutex))
     return next<"pthread_cond_timedwait">(::pthread_cond_timedwait)(condition, mutex, time);
   clockid_t clock = is_shared(condition) ? clock_of(condition) : CLOCK_REALTIME;
-  return wait_until("pthread_cond_timedwait", condition, mutex, clock, time);
+  return slept(wait_until("pthread_cond_timedwait", condition, mutex, clock, time));
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const timespec* time) {
   if (are_private(condition, mutex))
     return next<"pthread_cond_clockwait">(::pthread_cond_clockwait)(condition, mutex, clock, time);
-  return wait_until("pthread_cond_clockwait", condition, mutex, clock, time);
+  return slept(wait_until("pthread_cond_clockwait", condition, mutex, clock, time));
 }
 
 int pthread_cond_signal(pthread_cond_t* condition) noexcept {

@@ -9,6 +9,7 @@
 #include "frontend/interpose/arguments.h"
 #include "frontend/interpose/cancelling.h"
 #include "frontend/interpose/elsewhere.h"
+#include "frontend/interpose/sleeping.h"
 #include "frontend/pages/objects/shared_object.h"
 
 using namespace terrane::frontend::pages;
@@ -18,6 +19,7 @@ using terrane::frontend::Elsewhere;
 using terrane::frontend::In;
 using terrane::frontend::is_elsewhere;
 using terrane::frontend::next;
+using terrane::frontend::slept;
 using terrane::protocol::Arrival;
 using terrane::protocol::CountOp;
 
@@ -124,7 +126,7 @@ int sem_timedwait(sem_t* semaphore, const timespec* time) {
     if (is_other_nodes(semaphore)) return at_its_node(::sem_timedwait, semaphore, time);
     return next<"sem_timedwait">(::sem_timedwait)(own(semaphore), In<timespec>(time).get());
   }
-  return take_until(semaphore, CLOCK_REALTIME, time);
+  return slept(take_until(semaphore, CLOCK_REALTIME, time));
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
@@ -132,7 +134,7 @@ int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
     if (is_other_nodes(semaphore)) return at_its_node(::sem_clockwait, semaphore, clock, time);
     return next<"sem_clockwait">(::sem_clockwait)(own(semaphore), clock, In<timespec>(time).get());
   }
-  return take_until(semaphore, clock, time);
+  return slept(take_until(semaphore, clock, time));
 }
 
 int sem_post(sem_t* semaphore) noexcept {
