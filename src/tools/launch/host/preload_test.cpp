@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -43,7 +44,7 @@ std::string program_with_note(const char* name, std::uint32_t bytes) {
   file.part.p_filesz = sizeof file.note + sizeof file.name + sizeof file.descriptor;
   file.note.n_namesz = bytes;
   file.note.n_descsz = sizeof file.descriptor;
-  std::strncpy(file.name, name, sizeof file.name);
+  std::memcpy(file.name, name, std::min(std::strlen(name) + 1, sizeof file.name));
   std::string path = testing::TempDir() + "preload_unit_test_program";
   std::ofstream(path).write(reinterpret_cast<const char*>(&file), sizeof file);
   return path;
