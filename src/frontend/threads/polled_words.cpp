@@ -49,7 +49,11 @@ void share_polled_words() {
   static_assert(sizeof(Shown) <= 4096);
   auto allocated = node.allocate(node.nodes() * node.block_bytes(), options, at);
   if (!allocated.ok()) node.fail(allocated.message);
-  shown = static_cast<std::byte*>(at);
+  // All are read now: when memory is full, the watcher must not be the one that asks for more.
+  auto* first = static_cast<std::byte*>(at);
+  for (std::uint32_t n = 0; n < node.nodes(); ++n)
+    node.touch(first + n * node.block_bytes(), 1, n == Program::get()->self());
+  shown = first;
 }
 
 std::vector<PolledWord> words_polled_by(std::span<const platform::LoopStep> steps) {
