@@ -6,8 +6,7 @@
 # each assigns its number, by four threads, compiled without optimisation; up to 20 runs of that.
 # What one would guess: 999 after each loop (OpenMP 5.0, section 2.19.4.5), as gcc 12 gives.
 # Seen: the variable keeps the value from before the loop in 1 to 4,779 of them; two processors were
-# busy with other work. None with `schedule(monotonic : dynamic, 3)`: without that word threads take chunks of each
-# other's part.
+# busy with other work. None with `schedule(monotonic : dynamic, 3)`.
 # For our users: a chunk is the last one if it ends at the loop's end, whoever runs it (src/frontend/omp/kmp/loops.cpp);
 # tests/omp/kmp_program.c has this loop.
 #

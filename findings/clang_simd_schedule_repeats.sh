@@ -6,8 +6,8 @@
 # element of an array. A team of two threads.
 # What one would guess: each iteration runs once, as with `schedule(static, 5)`; the modifier says only that chunks are
 # multiples of the vector's length (OpenMP 5.0, section 2.9.2). gcc 12 does that.
-# Seen: element i is i + 1. The library gives each thread one block for this schedule, and leaves the stride that it
-# returns at 1; the compiler's code goes on from chunk to chunk by that stride. With one thread it is right.
+# Seen: element i is i + 1. With one thread it is right. That would follow if the library gave each thread one block and
+# a stride of 1, and the compiler's code went on from chunk to chunk by that stride; this was not looked up.
 # For our users: the function that gives the bounds gives a stride behind the loop's end
 # (src/frontend/omp/kmp/loops.cpp), and tests/omp/kmp_program.c has such loops.
 #

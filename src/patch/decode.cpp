@@ -90,12 +90,19 @@ void read_operand(const ZydisDecodedInstruction& one, LockedInstruction& locked)
   locked.scale = raw.sib.scale;
 }
 
+// Where the instruction is and what its bytes are, and no more.
+LockedInstruction copy_of(const ZydisDecodedInstruction& one, const std::uint8_t* bytes,
+                          std::uint64_t address) {
+  LockedInstruction copy;
+  copy.address = address;
+  copy.length = one.length;
+  std::memcpy(copy.bytes.data(), bytes, one.length);
+  return copy;
+}
+
 LockedInstruction read(const ZydisDecodedInstruction& one, const std::uint8_t* bytes,
                        std::uint64_t address) {
-  LockedInstruction locked;
-  locked.address = address;
-  locked.length = one.length;
-  std::memcpy(locked.bytes.data(), bytes, one.length);
+  LockedInstruction locked = copy_of(one, bytes, address);
   locked.word_bytes = word_bytes_of(one);
   read_operand(one, locked);
   if (selects_by_register(one)) locked.bit_register = extended(one.raw.modrm.reg, one.raw.rex.R);
@@ -105,10 +112,7 @@ LockedInstruction read(const ZydisDecodedInstruction& one, const std::uint8_t* b
 
 LockedInstruction read_fence(const ZydisDecodedInstruction& one, const std::uint8_t* bytes,
                              std::uint64_t address) {
-  LockedInstruction fence;
-  fence.address = address;
-  fence.length = one.length;
-  std::memcpy(fence.bytes.data(), bytes, one.length);
+  LockedInstruction fence = copy_of(one, bytes, address);
   fence.is_fence = true;
   return fence;
 }

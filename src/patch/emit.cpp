@@ -140,10 +140,6 @@ void put_bit_address(Writer& out, const LockedInstruction& one) {
   out.put({0x9d});  // popfq
 }
 
-}  // namespace
-
-namespace {
-
 void put_enter(Writer& out, const LockedInstruction& one, const EntryPointers& pointers) {
   out.put({0x6a, static_cast<int>(one.word_bytes)});  // push
   out.call(pointers.enter);

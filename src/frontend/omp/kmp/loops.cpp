@@ -53,7 +53,7 @@ std::uint64_t count_of(T first, T last, std::make_signed_t<T> step) {
   return 0;
 }
 
-// Who takes a part of a static loop, and of how many.
+// The number of the thread or team that takes a part of a static loop, and how many there are.
 struct Part {
   std::uint64_t number, size;
 };
