@@ -28,8 +28,7 @@ bool HomeCheck::apply(const protocol::ApplyDiff& step, const platform::DiffKerne
   bool good =
       platform::diff_mask(unit_, step.diff, changed_) && kernels.apply(now, unit_, step.diff);
   if (!good) return false;
-  check_.arrives(step.block.value, {step.writer, step.known, step.where}, changed_, now, page,
-                 twin);
+  check_.arrives(step.block.value, {step.writer, step.known}, changed_, now, page, twin);
   kernels.apply(page, unit_, step.diff);
   if (twin != nullptr) kernels.apply(twin, unit_, step.diff);
   return true;
@@ -51,8 +50,7 @@ void HomeCheck::forget(protocol::BlockRange blocks) {
 }
 
 void HomeCheck::found(const protocol::Race& race) {
-  Key key{race.block,         race.earlier.node.value, race.later.node.value,
-          race.earlier.where, race.later.where,        race.same_value};
+  Key key{race.block, race.earlier.node.value, race.later.node.value, race.same_value};
   auto at = found_.find(key);
   if (at == found_.end() && found_.size() >= kMostRecords) {
     ++left_out_;
@@ -66,8 +64,6 @@ void HomeCheck::found(const protocol::Race& race) {
     record.bytes = race.bytes.count;
     record.nodes[0] = race.earlier.node.value;
     record.nodes[1] = race.later.node.value;
-    record.where[0] = race.earlier.where;
-    record.where[1] = race.later.where;
     record.same_value = race.same_value ? 1 : 0;
     return;
   }

@@ -20,7 +20,6 @@ struct RaceRecord {
   std::uint64_t first = 0;      // offset in shared memory of the first byte
   std::uint64_t bytes = 0;      // from there to the last one
   std::uint64_t times = 0;      // how often such a pair of changes was found
-  std::uint64_t where[2] = {};  // places in the program; 0: not known
   std::uint32_t nodes[2] = {};  // the node whose change came first, and the other one
   std::uint32_t same_value = 0;
   std::uint32_t pad = 0;
@@ -57,8 +56,7 @@ class HomeCheck final : private protocol::RaceSink {
 
  private:
   // Block, nodes, places, same value.
-  using Key =
-      std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, bool>;
+  using Key = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;
 
   void found(const protocol::Race& race) override;
 

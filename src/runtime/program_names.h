@@ -19,8 +19,6 @@ struct ProgramNames {
   std::function<NamedVariable(std::uintptr_t address)> variable;
   // An allocation, by the name that the front-end gave it.
   std::function<std::string(const std::string& name)> allocation;
-  // An instruction: "main.c:12".
-  std::function<std::string(std::uintptr_t address)> code;
 };
 
 }  // namespace terrane::runtime

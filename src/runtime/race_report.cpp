@@ -28,26 +28,18 @@ std::string bytes_of(const RaceLine& line) {
   return fmt::format("bytes {} to {}", line.first, line.end - 1);
 }
 
-std::string writer_of(const RaceLine& line, int which) {
-  std::string place = line.places[which].empty() ? "" : " at " + line.places[which];
-  return fmt::format("node {}{}", line.nodes[which], place);
-}
-
 }  // namespace
 
-std::vector<RaceLine> race_lines(std::span<const RaceRecord> records,
-                                 const std::function<NamedVariable(const RaceRecord&)>& variable_of,
-                                 const std::function<std::string(std::uintptr_t address)>& code) {
-  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
-                         std::uint32_t>;
+std::vector<RaceLine> race_lines(
+    std::span<const RaceRecord> records,
+    const std::function<NamedVariable(const RaceRecord&)>& variable_of) {
+  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t>;
   std::map<Key, RaceLine> lines;
   for (const RaceRecord& record : records) {
     // Which of the two changes was at the home first is chance.
-    int one = record.nodes[0] <= record.nodes[1] ? 0 : 1;
+    auto [lower, higher] = std::minmax(record.nodes[0], record.nodes[1]);
     NamedVariable variable = variable_of(record);
-    Key key{variable.name,     record.nodes[one],     record.nodes[1 - one],
-            record.where[one], record.where[1 - one], record.same_value};
-    auto [at, fresh] = lines.try_emplace(key);
+    auto [at, fresh] = lines.try_emplace({variable.name, lower, higher, record.same_value});
     RaceLine& line = at->second;
     std::uint64_t end = variable.offset + record.bytes;
     line.first = fresh ? variable.offset : std::min(line.first, variable.offset);
@@ -56,11 +48,8 @@ std::vector<RaceLine> race_lines(std::span<const RaceRecord> records,
     if (!fresh) continue;
     line.variable = variable.name;
     line.same_value = record.same_value != 0;
-    for (int which : {0, 1}) {
-      int from = which == 0 ? one : 1 - one;
-      line.nodes[which] = record.nodes[from];
-      if (record.where[from] != 0 && code) line.places[which] = code(record.where[from]);
-    }
+    line.nodes[0] = lower;
+    line.nodes[1] = higher;
   }
   std::vector<RaceLine> all;
   for (auto& [key, line] : lines) all.push_back(std::move(line));
@@ -76,9 +65,9 @@ std::vector<std::string> race_sentences(std::span<const RaceLine> lines, std::ui
   std::vector<std::string> all;
   for (const RaceLine& line : lines) {
     all.push_back(fmt::format(
-        "data race: {}, {}: written by {} and by {}{}, {} time{}; no lock, barrier, join or flag "
-        "orders the two",
-        line.variable, bytes_of(line), writer_of(line, 0), writer_of(line, 1),
+        "data race: {}, {}: written by node {} and by node {}{}, {} time{}; no lock, barrier, join "
+        "or flag orders the two",
+        line.variable, bytes_of(line), line.nodes[0], line.nodes[1],
         line.same_value ? ", with the same value" : "", line.times, line.times == 1 ? "" : "s"));
   }
   if (left_out > 0)
@@ -103,10 +92,10 @@ std::string race_json(std::span<const RaceLine> lines, std::uint64_t left_out) {
   for (const RaceLine& line : lines) {
     if (&line != lines.data()) text += ",";
     text += fmt::format(
-        "\n  {{\"variable\": {}, \"first\": {}, \"end\": {}, \"nodes\": [{}, {}], \"places\": "
-        "[{}, {}], \"times\": {}, \"same_value\": {}}}",
-        quoted(line.variable), line.first, line.end, line.nodes[0], line.nodes[1],
-        quoted(line.places[0]), quoted(line.places[1]), line.times, line.same_value);
+        "\n  {{\"variable\": {}, \"first\": {}, \"end\": {}, \"nodes\": [{}, {}], "
+        "\"times\": {}, \"same_value\": {}}}",
+        quoted(line.variable), line.first, line.end, line.nodes[0], line.nodes[1], line.times,
+        line.same_value);
   }
   return text + fmt::format("],\n \"left_out\": {}}}\n", left_out);
 }

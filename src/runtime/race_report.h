@@ -12,23 +12,20 @@
 
 namespace terrane::runtime {
 
-// Races of a job that are one line of its report: in one variable, of the same two nodes, at the
-// same places of the program.
+// Races of a job that are one line of its report: in one variable, of the same two nodes.
 struct RaceLine {
   std::string variable;
   std::uint64_t first = 0;  // offset in the variable of the first byte
   std::uint64_t end = 0;    // behind the last one
   std::uint64_t times = 0;  // pairs of changes
   std::uint32_t nodes[2] = {};
-  std::string places[2];  // where each change was made; empty: not known
   bool same_value = false;
 };
 
 // The lines of the records of all nodes, in the order of their variables. variable: that holds the
-// record's first byte. code: as ProgramNames::code.
+// record's first byte.
 std::vector<RaceLine> race_lines(std::span<const RaceRecord> records,
-                                 const std::function<NamedVariable(const RaceRecord&)>& variable,
-                                 const std::function<std::string(std::uintptr_t address)>& code);
+                                 const std::function<NamedVariable(const RaceRecord&)>& variable);
 
 // How many of the lines are races of different values: those that a program must not have.
 std::size_t count_races(std::span<const RaceLine> lines);

@@ -90,7 +90,7 @@ void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& e
   auto variable = [&](const RaceRecord& record) {
     return variable_of(record, space, engine, names);
   };
-  std::vector<RaceLine> lines = race_lines(records, variable, names.code);
+  std::vector<RaceLine> lines = race_lines(records, variable);
   found_ = count_races(lines);
   write(lines, left_out);
 }

@@ -21,8 +21,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   std::vector<std::byte>& batch = batches_[step.node.value];
   if (batch.size() >= kBatchBytes) send_batch(step.node, context);
   std::size_t begun = batch.size();
-  std::size_t stamp = step.known.empty() ? 0 : sizeof(wire::FlushStamp) + step.known.size_bytes();
-  std::size_t head = begun == 0 ? sizeof(wire::Flush) + stamp : begun;
+  std::size_t head = begun == 0 ? sizeof(wire::Flush) + step.known.size_bytes() : begun;
   batch.resize(head + sizeof(wire::FlushedBlock) + platform::diff_bound(space_.unit()));
   std::byte* diff = batch.data() + head + sizeof(wire::FlushedBlock);
   std::size_t size = space_.encode(step.block.value, step.twin_follows, diff);
@@ -33,12 +32,8 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   if (begun == 0) {
     wire::Flush flush{.waiter = context.strand.waiter().value, .origin = space_.self().value};
     std::memcpy(batch.data(), &flush, sizeof flush);
-    if (stamp > 0) {
-      wire::FlushStamp said;
-      std::byte* to = batch.data() + sizeof flush;
-      std::memcpy(to, &said, sizeof said);
-      std::memcpy(to + sizeof said, step.known.data(), step.known.size_bytes());
-    }
+    if (!step.known.empty())
+      std::memcpy(batch.data() + sizeof flush, step.known.data(), step.known.size_bytes());
     open_.push_back(step.node);
   }
   wire::FlushedBlock block{.block = step.block.value,

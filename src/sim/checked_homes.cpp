@@ -33,8 +33,7 @@ void apply_checked(Node& home, const protocol::ApplyDiff& step, std::uint32_t bl
     changed[word.at / 64] |= std::uint64_t{word.bytes} << word.at % 64;
   }
   std::byte* twin = home.has_twin(block) ? home.twin(block) : nullptr;
-  home.races()->arrives(block, {step.writer, step.known, step.where}, changed, now,
-                        home.frame(block), twin);
+  home.races()->arrives(block, {step.writer, step.known}, changed, now, home.frame(block), twin);
   bool follows = twin != nullptr && !protocol::mutant(protocol::Mutant::kCheckTrustsTwin);
   for (std::uint32_t i = 0; i < block_bytes; ++i) {
     if (!(changed[i / 64] >> i % 64 & 1)) continue;

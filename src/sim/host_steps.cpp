@@ -85,7 +85,6 @@ struct History::Steps {
     if (!joins) {
       late = actor.late.insert(late, {to, {}});
       wire::put(late->message, wire::Flush{.waiter = actor.id, .origin = actor.node});
-      if (!step.known.empty()) wire::put(late->message, wire::FlushStamp{});
       for (std::uint32_t known : step.known) wire::put(late->message, known);
     }
     late->message.insert(late->message.end(), actor.flush.begin(), actor.flush.end());

@@ -367,9 +367,9 @@ struct PagePush {
 // Differences for a home whose memory cannot be reached. Tail: for each block a FlushedBlock and
 // its difference (platform/diff.h), which is a multiple of 8 bytes. A former home passes a
 // difference on to the new one in a message of its own, with `was_passed` set. Node `origin` made
-// the differences. If homes look for races, a FlushStamp and the vector timestamp of `origin` (4
-// bytes for each node) come before the first FlushedBlock. Each receiver answers it by kFlushed
-// when it has applied all those that it did not pass on; `passed` counts the others.
+// the differences. If homes look for races, the vector timestamp of `origin` (4 bytes for each
+// node) comes before the first FlushedBlock. Each receiver answers it by kFlushed when it has
+// applied all those that it did not pass on; `passed` counts the others.
 struct Flush {
   Kind kind = Kind::kFlush;
   std::uint8_t was_passed = 0;
@@ -377,10 +377,6 @@ struct Flush {
   std::uint32_t waiter = 0;
   std::uint32_t origin = 0;
   std::uint32_t passed = 0;
-};
-// `where`: the place in the program of the release, or 0.
-struct FlushStamp {
-  std::uint64_t where = 0;
 };
 // `via`: the former home whose home word names the receiver, or 0xffffffff.
 struct FlushedBlock {
@@ -508,7 +504,6 @@ static_assert(sizeof(PageFetch) == 16);
 static_assert(sizeof(PageData) == 24);
 static_assert(sizeof(PagePush) == 32);
 static_assert(sizeof(Flush) == 16);
-static_assert(sizeof(FlushStamp) == 8);
 static_assert(sizeof(FlushedBlock) == 16);
 static_assert(sizeof(OwnerRequest) == 24);
 static_assert(sizeof(OwnerReply) == 24);

@@ -27,7 +27,7 @@ TEST(OmpStockTest, TrapsAndOtherWaysToFindWritesDoTheSame) {
 }
 
 TEST(OmpStockTest, ALoopThatPollsPlainMemoryEnds) {
-  for (const char* how : {" pause", " nothing"})
+  for (const char* how : {" pause", " nothing", " yield"})
     expect_good("-n 2 --threads 1", POLLING_PROGRAM + std::string(how));
 }
 

@@ -41,7 +41,6 @@ runtime::ProgramNames program_names() {
   return {
       .variable = [path](std::uintptr_t at) { return variable_of(at, path); },
       .allocation = [path](const std::string& name) { return line_of_call(name, path); },
-      .code = [path](std::uintptr_t at) { return place_of_code(at, path); },
   };
 }
 

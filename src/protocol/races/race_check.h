@@ -21,12 +21,10 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// The node whose threads changed some bytes, and in which of its intervals. `where`: a place in the
-// program that is known of the change, or 0.
+// The node whose threads changed some bytes, and in which of its intervals.
 struct Change {
   NodeId node{};
   std::uint32_t interval = 0;
-  std::uint64_t where = 0;
 
   bool operator==(const Change&) const = default;
 };
@@ -37,9 +35,8 @@ struct Change {
 struct Writer {
   NodeId node{};
   std::span<const std::uint32_t> known;
-  std::uint64_t where = 0;
 
-  Change change() const { return {node, known[node.value] + 1, where}; }
+  Change change() const { return {node, known[node.value] + 1}; }
   bool knows(const Change& other) const { return known[other.node.value] >= other.interval; }
 };
 

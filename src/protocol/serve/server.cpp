@@ -118,14 +118,11 @@ bool Server::is_sound(const wire::FlushedBlock& block, std::size_t left) const {
          block.via != config_.self.value;
 }
 
-// Takes what a writer says of its interval to homes that look for races.
-bool Server::take_stamp(Bytes& message, Stamp& stamp) const {
-  wire::FlushStamp head;
-  if (!wire::take(message, head)) return false;
-  stamp.where = head.where;
-  stamp.known.resize(config_.nodes);
-  return std::all_of(stamp.known.begin(), stamp.known.end(),
-                     [&](std::uint32_t& known) { return wire::take(message, known); });
+// Takes the vector timestamp that a writer sends to homes that look for races.
+bool Server::take_known(Bytes& message, std::vector<std::uint32_t>& known) const {
+  known.resize(config_.nodes);
+  return std::all_of(known.begin(), known.end(),
+                     [&](std::uint32_t& one) { return wire::take(message, one); });
 }
 
 // Counts as storing at a home, for the threads of this node that offer homes to other nodes.
@@ -137,8 +134,8 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
   flush.passed = 0;
   wire::Flush answer = flush;
   answer.kind = wire::Kind::kFlushed;
-  Stamp stamp;
-  if (config_.check_races && !take_stamp(message, stamp)) co_return false;
+  std::vector<std::uint32_t> known;
+  if (config_.check_races && !take_known(message, known)) co_return false;
   bool early = mutant(Mutant::kAnswersBeforeApplied) && flush.origin != config_.self.value;
   if (early) co_await s.perform(SendMessage{NodeId{flush.origin}, bytes_of(answer)});
   bool good = true;
@@ -147,7 +144,7 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
     wire::FlushedBlock block;
     good = wire::take(message, block) && is_sound(block, message.size());
     if (!good) break;
-    good = co_await apply(s, flush, stamp, block, message.first(block.diff_bytes));
+    good = co_await apply(s, flush, known, block, message.first(block.diff_bytes));
     message = message.subspan(block.diff_bytes);
   }
   co_await s.perform(CountFlush{false});
@@ -160,7 +157,7 @@ Task<bool> Server::flush(Strand& s, NodeId from, Bytes message) {
 // message. If the block is just moving here, the difference goes back to where it was sent on; or,
 // if its writer does not know that the block was away, to where it comes from. Its bytes would
 // overwrite what was stored here.
-Task<bool> Server::apply(Strand& s, wire::Flush& flush, const Stamp& stamp,
+Task<bool> Server::apply(Strand& s, wire::Flush& flush, std::span<const std::uint32_t> known,
                          const wire::FlushedBlock& block, Bytes diff) {
   using enum HomeAnswer::What;
   NodeId via{block.via};
@@ -174,8 +171,7 @@ Task<bool> Server::apply(Strand& s, wire::Flush& flush, const Stamp& stamp,
     co_return co_await s.perform(ApplyDiff{.block = BlockId{block.block},
                                            .diff = diff,
                                            .writer = NodeId{flush.origin},
-                                           .known = stamp.known,
-                                           .where = stamp.where});
+                                           .known = known});
   }
   mark(back ? Mark::kServesSendBack : Mark::kServesPassOn);
   struct {

@@ -67,13 +67,8 @@ class Server {
 
   Task<FetchResult> read_for(Strand& s, BlockRange run, std::span<const NodeId> readers,
                              std::byte* out);
-  // What the writer of differences says of its interval (wire::FlushStamp).
-  struct Stamp {
-    std::uint64_t where = 0;
-    std::vector<std::uint32_t> known;
-  };
-  bool take_stamp(Bytes& message, Stamp& stamp) const;
-  Task<bool> apply(Strand& s, wire::Flush& flush, const Stamp& stamp,
+  bool take_known(Bytes& message, std::vector<std::uint32_t>& known) const;
+  Task<bool> apply(Strand& s, wire::Flush& flush, std::span<const std::uint32_t> known,
                    const wire::FlushedBlock& block, Bytes diff);
   bool is_sound(const wire::FlushedBlock& block, std::size_t left) const;
   bool is_sound(const PushPart& part) const;

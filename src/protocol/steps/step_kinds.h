@@ -447,7 +447,6 @@ struct ApplyDiff {
   // If homes look for races: whose difference it is, and the vector timestamp of that node.
   NodeId writer = kNoNode;
   std::span<const std::uint32_t> known{};
-  std::uint64_t where = 0;
   bool result = false;
 };
 // Sends a message to the node. If that is this node, it takes the message at once. Result: whether
