@@ -86,6 +86,13 @@ bool check_threads(const std::string& path, const RunOptions& options) {
         path, program.run_time);
     return false;
   }
+  if (options.preload == Preload::kOmp && !program.own_openmp.empty()) {
+    base::log(
+        "{} holds {} OpenMP library itself, which knows one node: link it without that "
+        "library's .a file",
+        path, program.own_openmp);
+    return false;
+  }
   if (!program.is_dynamic) {
     base::log("{} is not linked dynamically: link it without -static", path);
     return false;

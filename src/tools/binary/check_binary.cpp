@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -106,16 +105,6 @@ std::vector<std::string> describe(const std::string& path,
                                   const std::vector<LockedFunction>& functions, SharedScope scope) {
   std::vector<std::string> lines;
   if (functions.empty()) return lines;
-  bool has_openmp = std::any_of(functions.begin(), functions.end(), [](const auto& function) {
-    return function.name == "gomp_team_start";
-  });
-  if (has_openmp && scope == SharedScope::kProgram) {
-    lines.push_back(fmt::format(
-        "{} holds gcc's OpenMP library itself, which knows one node: link it by terrane-gcc "
-        "-fopenmp, without libgomp.a",
-        path));
-    return lines;
-  }
   lines.push_back(fmt::format(
       "{}: locked instructions in {} function{}, which lose updates between nodes{}:", path,
       functions.size(), functions.size() == 1 ? "" : "s",

@@ -75,15 +75,6 @@ TEST(LockedCodeTest, TheFramePointerIsOnTheStackWhereItIsOne) {
             1u);
 }
 
-TEST(LockedCodeTest, AProgramWithOpenMPsLibraryInItIsToldSo) {
-  std::vector<LockedFunction> functions(2);
-  functions[0].name = "main";
-  functions[1].name = "gomp_team_start";
-  auto lines = describe("prog", functions, SharedScope::kProgram);
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_TRUE(lines[0].starts_with("prog holds gcc's OpenMP library itself")) << lines[0];
-}
-
 TEST(LockedCodeTest, LinesThatAreNoInstructionsAreLeftOut) {
   EXPECT_TRUE(found_in("\nprogram:     file format elf64-x86-64\n\n"
                        "Disassembly of section .text:\n\n"

@@ -98,11 +98,31 @@ bool has_note_of_go(std::string_view notes) {
   return false;
 }
 
+// Whose OpenMP library is in a program, by a function of it that no other file sees. Empty: none,
+// or the program's symbols are gone.
+std::string openmp_in(int fd, const Elf64_Ehdr& head) {
+  if (head.e_shentsize != sizeof(Elf64_Shdr)) return {};
+  auto sections = items_at<Elf64_Shdr>(fd, head.e_shoff, head.e_shnum);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const Elf64_Shdr& strings = sections[section.sh_link];
+    auto names = bytes_at(fd, strings.sh_offset, strings.sh_size);
+    if (!names) continue;
+    auto has = [&](const char* name) {
+      return names->find('\0' + std::string(name) + '\0') != std::string::npos;
+    };
+    if (has("gomp_team_start")) return "gcc's";
+    if (has("__kmp_fork_call")) return "LLVM's";
+  }
+  return {};
+}
+
 void read_elf(int fd, ProgramFile& program) {
   auto heads = items_at<Elf64_Ehdr>(fd, 0, 1);
   if (heads.empty() || std::memcmp(heads[0].e_ident, ELFMAG, SELFMAG) != 0 ||
       heads[0].e_ident[EI_CLASS] != ELFCLASS64 || heads[0].e_phentsize != sizeof(Elf64_Phdr))
     return;
+  program.own_openmp = openmp_in(fd, heads[0]);
   auto parts = items_at<Elf64_Phdr>(fd, heads[0].e_phoff, heads[0].e_phnum);
   std::vector<Elf64_Dyn> entries;
   for (const Elf64_Phdr& part : parts) {

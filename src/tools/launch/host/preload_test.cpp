@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 namespace terrane::tools {
 namespace {
@@ -54,6 +55,36 @@ TEST(PreloadTest, AProgramOfGoSaysSoInANote) {
   EXPECT_EQ(read_program(program_with_note("Go", 3), "").run_time, "Go");
   EXPECT_EQ(read_program(program_with_note("GNU", 4), "").run_time, "");
   EXPECT_EQ(read_program(program_with_note("Gox", 4000), "").run_time, "") << "it ends too early";
+}
+
+// A program whose table of symbols has one name.
+std::string program_with_symbol(std::string_view name) {
+  struct {
+    Elf64_Ehdr head = {};
+    Elf64_Shdr sections[2] = {};
+    char names[64] = {};
+  } file;
+  std::memcpy(file.head.e_ident, ELFMAG, SELFMAG);
+  file.head.e_ident[EI_CLASS] = ELFCLASS64;
+  file.head.e_phentsize = sizeof(Elf64_Phdr);
+  file.head.e_shoff = sizeof file.head;
+  file.head.e_shentsize = sizeof(Elf64_Shdr);
+  file.head.e_shnum = 2;
+  file.sections[0].sh_type = SHT_SYMTAB;
+  file.sections[0].sh_link = 1;
+  file.sections[1].sh_offset = sizeof file.head + sizeof file.sections;
+  file.sections[1].sh_size = sizeof file.names;
+  name.copy(file.names + 1, sizeof file.names - 2);
+  std::string path = testing::TempDir() + "preload_unit_test_symbols";
+  std::ofstream(path).write(reinterpret_cast<const char*>(&file), sizeof file);
+  return path;
+}
+
+TEST(PreloadTest, AProgramWithAnOpenMpLibraryInItIsKnownByItsSymbols) {
+  EXPECT_EQ(read_program(program_with_symbol("gomp_team_start"), "").own_openmp, "gcc's");
+  EXPECT_EQ(read_program(program_with_symbol("__kmp_fork_call"), "").own_openmp, "LLVM's");
+  EXPECT_EQ(read_program(program_with_symbol("my_gomp_team_start"), "").own_openmp, "");
+  EXPECT_EQ(read_program("/proc/self/exe", "").own_openmp, "");
 }
 
 TEST(PreloadTest, AScriptIsWhatInterpretsIt) {
