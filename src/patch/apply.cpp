@@ -43,15 +43,16 @@ LockedInstruction moved(LockedInstruction one, std::uint64_t bias) {
 // Room for all trampolines of a file, near its code. Owns it until keep().
 class Trampolines {
  public:
-  Trampolines(const Plan& plan, std::uint64_t bias) : plan_(plan), bias_(bias) {}
+  Trampolines(const Plan& plan, std::uint64_t bias, Changes changes)
+      : plan_(plan), bias_(bias), changes_(changes) {}
   ~Trampolines() {
     if (begin_ != nullptr) ::munmap(begin_, bytes_);
   }
   Trampolines(const Trampolines&) = delete;
 
   base::Result<> make() {
-    constexpr std::uint64_t kMostEach = 192;
-    bytes_ = page_up(sizeof(std::uintptr_t[3]) + plan_.sites.size() * kMostEach);
+    constexpr std::uint64_t kMostEach = 256;
+    bytes_ = page_up(sizeof(std::uintptr_t[4]) + plan_.sites.size() * kMostEach);
     std::uint64_t first = plan_.sites.front().instruction.address + bias_;
     std::uint64_t last = plan_.sites.back().instruction.address + bias_;
     void* room = map_near(first, last, bytes_);
@@ -59,7 +60,8 @@ class Trampolines {
       return base::error("no address space is left within 2 GiB of its code: {}",
                          std::strerror(errno));
     begin_ = static_cast<std::uint8_t*>(room);
-    const std::uintptr_t entries[] = {check_entry(), check_flags_entry(), enter_entry()};
+    const std::uintptr_t entries[] = {check_entry(), check_flags_entry(), enter_entry(),
+                                      change_entry()};
     std::memcpy(begin_, entries, sizeof entries);
     at_ = begin_ + sizeof entries;
     for (const Site& site : plan_.sites)
@@ -75,6 +77,7 @@ class Trampolines {
   base::Result<> add(const Site& site) {
     auto at = reinterpret_cast<std::uint64_t>(at_), table = reinterpret_cast<std::uint64_t>(begin_);
     EntryPointers pointers{table, table + 8, table + 16};
+    if (changes_ == Changes::kByService) pointers.change = table + 24;
     LockedInstruction one = moved(site.instruction, bias_);
     auto made = make_trampoline(one, at, pointers);
     if (!made) return base::error("an operand is more than 2 GiB away from its trampoline");
@@ -87,6 +90,7 @@ class Trampolines {
 
   const Plan& plan_;
   std::uint64_t bias_;
+  Changes changes_;
   std::uint8_t* begin_ = nullptr;
   std::uint8_t* at_ = nullptr;
   std::uint64_t bytes_ = 0;
@@ -94,16 +98,16 @@ class Trampolines {
 };
 
 // Bytes that replace others.
-struct Change {
+struct Replaced {
   std::uint64_t address;
   std::vector<std::uint8_t> bytes;
 };
 
-std::vector<Change> changes_for(const Site& site, std::uint64_t bias, std::uintptr_t trampoline) {
+std::vector<Replaced> changes_for(const Site& site, std::uint64_t bias, std::uintptr_t trampoline) {
   std::uint64_t at = site.instruction.address + bias;
   // What lies behind a jump is never run: it would be a mistake of ours, which a trap shows.
   std::vector<std::uint8_t> own(site.instruction.length, kTrapCode);
-  std::vector<Change> changes;
+  std::vector<Replaced> changes;
   if (site.way == Way::kJump) {
     auto jump = make_jump(at, trampoline);
     std::copy(jump->begin(), jump->end(), own.begin());
@@ -121,7 +125,7 @@ std::vector<Change> changes_for(const Site& site, std::uint64_t bias, std::uintp
 }
 
 // Stores the changes, in the order of their addresses, page by page.
-base::Result<> store(const std::vector<Change>& changes) {
+base::Result<> store(const std::vector<Replaced>& changes) {
   constexpr int kRuns = PROT_READ | PROT_EXEC;
   for (std::size_t i = 0; i < changes.size();) {
     std::uint64_t begin = page_down(changes[i].address), end = begin;
@@ -161,20 +165,20 @@ bool is_loaded(const Plan& plan, std::uint64_t bias) {
 
 }  // namespace
 
-base::Result<> apply(const Plan& plan, std::uint64_t bias, const std::string& name) {
+base::Result<> apply(const Plan& plan, std::uint64_t bias, const std::string& name, Changes by) {
   if (plan.sites.empty()) return {};
   auto refuse = [&name](const std::string& why) {
     return base::error("cannot replace the locked instructions of {}: {}", name, why);
   };
   if (!is_loaded(plan, bias)) return refuse("the file has changed since it was loaded");
-  Trampolines trampolines(plan, bias);
+  Trampolines trampolines(plan, bias, by);
   if (auto made = trampolines.make(); !made) return refuse(made.error().message);
-  std::vector<Change> changes;
+  std::vector<Replaced> changes;
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
-    for (Change& change : changes_for(plan.sites[i], bias, trampolines.of(i)))
+    for (Replaced& change : changes_for(plan.sites[i], bias, trampolines.of(i)))
       changes.push_back(std::move(change));
   std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.address < b.address; });
+            [](const Replaced& a, const Replaced& b) { return a.address < b.address; });
   show(plan, bias, trampolines);
   trampolines.keep();
   if (auto stored = store(changes); !stored) return refuse(stored.error().message);

@@ -62,6 +62,44 @@ bool replaces_flags(ZydisMnemonic mnemonic) {
   }
 }
 
+Change change_of(const ZydisDecodedInstruction& one) {
+  bool by_number = one.raw.imm[0].size != 0;
+  switch (one.mnemonic) {
+    case ZYDIS_MNEMONIC_XCHG:
+      return Change::kStore;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_INC:
+    case ZYDIS_MNEMONIC_DEC:
+    case ZYDIS_MNEMONIC_XADD:
+      return Change::kAdd;
+    case ZYDIS_MNEMONIC_AND:
+      return Change::kAnd;
+    case ZYDIS_MNEMONIC_OR:
+      return Change::kOr;
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_NOT:
+      return Change::kXor;
+    case ZYDIS_MNEMONIC_BTS:
+      return by_number ? Change::kOr : Change::kOther;
+    case ZYDIS_MNEMONIC_BTR:
+      return by_number ? Change::kAnd : Change::kOther;
+    case ZYDIS_MNEMONIC_BTC:
+      return by_number ? Change::kXor : Change::kOther;
+    case ZYDIS_MNEMONIC_CMPXCHG:
+      return Change::kCompareSwap;
+    default:
+      return Change::kOther;
+  }
+}
+
+// Whether the operand that is no memory is the stack pointer, which code elsewhere does not have.
+bool uses_stack_pointer(const ZydisDecodedInstruction& one) {
+  constexpr ZyanU8 kByte = 8;
+  bool is_second_byte = one.operand_width == kByte && (one.attributes & ZYDIS_ATTRIB_HAS_REX) == 0;
+  return one.raw.modrm.reg == kRsp && one.raw.rex.R == 0 && !is_second_byte;
+}
+
 std::uint8_t word_bytes_of(const ZydisDecodedInstruction& one) {
   constexpr std::uint8_t kWide = 16, kDouble = 8, kBits = 8;
   if (one.mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B) return kWide;
@@ -107,6 +145,10 @@ LockedInstruction read(const ZydisDecodedInstruction& one, const std::uint8_t* b
   read_operand(one, locked);
   if (selects_by_register(one)) locked.bit_register = extended(one.raw.modrm.reg, one.raw.rex.R);
   locked.keeps_flags = !replaces_flags(one.mnemonic);
+  locked.modrm_at = one.raw.modrm.offset;
+  locked.immediate_at = one.raw.imm[0].size != 0 ? one.raw.imm[0].offset : one.length;
+  bool has_register = locked.immediate_at == one.length;
+  locked.change = has_register && uses_stack_pointer(one) ? Change::kOther : change_of(one);
   return locked;
 }
 

@@ -1,5 +1,6 @@
 // Random locked instructions of all forms, executed by the processor, by a trampoline that a jump
-// leads to, and by one that a trap leads to: registers, flags and memory are equal afterwards.
+// leads to, by one that a trap leads to, and by one that lets the service change the word:
+// registers, flags and memory are equal afterwards.
 // TERRANE_PATCH_INSTRUCTIONS says how many; TERRANE_PATCH_SEED begins elsewhere.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@ namespace terrane::patch {
 namespace {
 
 constexpr std::size_t kDataBytes = 1024, kStackBytes = 65536, kSlot = 64, kBatch = 500;
+constexpr int kCopies = 4;               // as it is, by jumps, by traps, by the service
 constexpr std::uint64_t kFlags = 0x8d5;  // CF, PF, AF, ZF, SF, OF
 constexpr std::uint64_t kBackwards = 0x400;
 
@@ -59,6 +61,43 @@ void enter(std::uintptr_t address, std::uint64_t bytes) {
   seen_address = address;
   seen_bytes = bytes;
   spoil();
+}
+
+// As the home of a word does, but not always.
+int changed = 0;
+bool refuses_changes = false;
+bool change(std::uintptr_t address, const WordChange& wanted, std::uint64_t& before) {
+  spoil();
+  if (refuses_changes) return false;
+  ++changed;
+  before = 0;
+  auto* word = reinterpret_cast<void*>(address);
+  std::memcpy(&before, word, wanted.bytes);
+  std::uint64_t after = before;
+  switch (wanted.kind) {
+    case Change::kOther:
+      return false;
+    case Change::kStore:
+      after = wanted.operand;
+      break;
+    case Change::kAdd:
+      after += wanted.operand;
+      break;
+    case Change::kAnd:
+      after &= wanted.operand;
+      break;
+    case Change::kOr:
+      after |= wanted.operand;
+      break;
+    case Change::kXor:
+      after ^= wanted.operand;
+      break;
+    case Change::kCompareSwap:
+      if (before == wanted.expected) after = wanted.operand;
+      break;
+  }
+  std::memcpy(word, &after, wanted.bytes);
+  return true;
 }
 
 // An instruction, and what it needs to find its operand in the test's data.
@@ -294,7 +333,7 @@ class DifferentialTest : public testing::Test {
     for (std::uint8_t*& code : code_)
       code = map_low(kBatch * kSlot, PROT_READ | PROT_WRITE | PROT_EXEC);
     ASSERT_TRUE(data_ != nullptr && stack_ != nullptr && code_[0] != nullptr);
-    set_service({is_shared, enter});
+    set_service({is_shared, enter, change});
     ASSERT_TRUE(platform::serve_traps(trampoline_of).ok());
   }
 
@@ -306,10 +345,10 @@ class DifferentialTest : public testing::Test {
     std::memset(stack_ + kStackBytes / 2 - 1024, 0x5a, 2048);
   }
   // So that the comparison finds what it wants.
-  void equalise(const Case& one, std::array<Registers, 3>& three) {
+  void equalise(const Case& one, std::array<Registers, kCopies>& each) {
     constexpr std::uint64_t kEach = 0x0101010101010101;
-    std::uint64_t word = three[0].flags % 256 * kEach;
-    for (Registers& registers : three) {
+    std::uint64_t word = each[0].flags % 256 * kEach;
+    for (Registers& registers : each) {
       registers.general[kRax] = word;
       if (one.compares_wide) registers.general[kRdx] = word;
     }
@@ -353,7 +392,7 @@ class DifferentialTest : public testing::Test {
   std::uint8_t* data_ = nullptr;
   std::uint8_t* stack_ = nullptr;
   std::uint8_t* kept_ = nullptr;  // what a function keeps on the stack begins here
-  std::uint8_t* code_[3] = {};    // as it is, by jumps, by traps
+  std::uint8_t* code_[kCopies] = {};
 };
 
 std::string hex(const std::vector<std::uint8_t>& bytes) {
@@ -388,17 +427,17 @@ TEST_F(DifferentialTest, TrampolinesAndTrapsDoAsTheProcessor) {
   std::uint64_t shared_ones = 0;
   for (std::uint64_t done = 0; done < wanted; done += kBatch) {
     std::vector<Case> cases;
-    std::vector<std::array<Registers, 3>> registers;
-    Plan plans[3];
+    std::vector<std::array<Registers, kCopies>> registers;
+    Plan plans[kCopies];
     for (std::uint8_t*& code : code_)
       code = map_low(kBatch * kSlot, PROT_READ | PROT_WRITE | PROT_EXEC);
     for (std::size_t slot = 0; slot < kBatch; ++slot) {
-      auto& three = registers.emplace_back();
+      auto& each = registers.emplace_back();
       // An operand by distance is that of the first copy; the others lie elsewhere.
       auto at = reinterpret_cast<std::uint64_t>(code_[0] + slot * kSlot);
-      cases.push_back(generator.make(at, three[0]));
-      three[1] = three[2] = three[0];
-      for (int copy = 0; copy < 3; ++copy) {
+      cases.push_back(generator.make(at, each[0]));
+      each.fill(each[0]);
+      for (int copy = 0; copy < kCopies; ++copy) {
         std::vector<std::uint8_t> bytes = cases.back().bytes;
         auto here = reinterpret_cast<std::uint64_t>(code_[copy] + slot * kSlot);
         Decoded decoded = decode(bytes, here);
@@ -418,23 +457,25 @@ TEST_F(DifferentialTest, TrampolinesAndTrapsDoAsTheProcessor) {
         plans[copy].sites.push_back(site);
       }
     }
-    for (int copy : {1, 2}) {
-      auto applied = apply(plans[copy], 0, "the test");
+    for (int copy : {1, 2, 3}) {
+      auto by = copy == 3 ? Changes::kByService : Changes::kInPlace;
+      auto applied = apply(plans[copy], 0, "the test", by);
       ASSERT_TRUE(applied.ok()) << applied.error().message;
     }
     for (std::size_t slot = 0; slot < kBatch; ++slot) {
       const Case& one = cases[slot];
-      auto& three = registers[slot];
+      auto& each = registers[slot];
       fill(random);
-      kept_ = reinterpret_cast<std::uint8_t*>(three[0].general[kRsp] - 128);
-      if (one.compares && generator.below(2) == 0) equalise(one, three);
-      std::string before = memory(), after[3];
+      kept_ = reinterpret_cast<std::uint8_t*>(each[0].general[kRsp] - 128);
+      if (one.compares && generator.below(2) == 0) equalise(one, each);
+      std::string before = memory(), after[kCopies];
       all_shared = generator.below(2) == 0;
-      shared_ones += all_shared ? 2 : 0;
-      for (int copy = 0; copy < 3; ++copy) {
-        after[copy] = run(code_[copy] + slot * kSlot, three[copy], before);
-        ASSERT_EQ(three[copy] == three[0], true)
-            << hex(one.bytes) << " copy " << copy << difference(three[copy], three[0]);
+      refuses_changes = generator.below(4) == 0;
+      shared_ones += all_shared ? kCopies - 1 : 0;
+      for (int copy = 0; copy < kCopies; ++copy) {
+        after[copy] = run(code_[copy] + slot * kSlot, each[copy], before);
+        ASSERT_EQ(each[copy] == each[0], true)
+            << hex(one.bytes) << " copy " << copy << difference(each[copy], each[0]);
         ASSERT_EQ(after[copy] == after[0], true) << hex(one.bytes) << " copy " << copy;
         bool is_served = all_shared && copy > 0;
         ASSERT_TRUE(!is_served || is_in_word(before, after[copy])) << hex(one.bytes);
@@ -442,7 +483,8 @@ TEST_F(DifferentialTest, TrampolinesAndTrapsDoAsTheProcessor) {
     }
     for (std::uint8_t* code : code_) ::munmap(code, kBatch * kSlot);
   }
-  EXPECT_EQ(static_cast<std::uint64_t>(entered), shared_ones);
+  EXPECT_EQ(static_cast<std::uint64_t>(entered + changed), shared_ones);
+  EXPECT_GT(changed, entered / 8);
 }
 
 }  // namespace

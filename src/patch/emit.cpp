@@ -1,9 +1,11 @@
 // Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2.
 #include "patch/emit.h"
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
+#include "base/check.h"
 #include "patch/entries.h"
 
 namespace terrane::patch {
@@ -81,6 +83,17 @@ class Writer {
     std::memcpy(code_.data() + begin + one.displacement_at, &away, sizeof away);
   }
 
+  // Stores how far `target` is into the four bytes at `at`.
+  void set_way(std::size_t at, std::uint64_t target) {
+    std::int32_t away = distance(address_ + at + sizeof away, target);
+    std::memcpy(code_.data() + at, &away, sizeof away);
+  }
+  void put_bytes(const void* bytes, std::size_t count) {
+    auto* first = static_cast<const std::uint8_t*>(bytes);
+    code_.insert(code_.end(), first, first + count);
+  }
+
+  std::uint64_t here() const { return address_ + code_.size(); }
   std::size_t size() const { return code_.size(); }
   std::uint8_t& byte(std::size_t at) { return code_[at]; }
   bool reaches() const { return reaches_; }
@@ -146,6 +159,54 @@ void put_enter(Writer& out, const LockedInstruction& one, const EntryPointers& p
   out.move_stack(kWord);
 }
 
+void put_end(Writer& out) {
+  out.pop(kRdi);
+  out.move_stack(kRedZone);
+}
+
+// The instruction without its lock prefix, on the word of the thread.
+StandIn make_stand_in(const LockedInstruction& one) {
+  constexpr int kOwn = 0x64, kSize = 0x66, kRex = 0x40, kWide = 0xc, kField = 0x38, kNoBase = 0x25,
+                kReturn = 0xc3;
+  Writer out(0);
+  std::size_t at = 0;
+  out.put({kOwn});
+  auto is_prefix = [](int byte) {
+    return byte == 0xf0 || byte == 0xf2 || byte == 0xf3 || byte == kSize || byte == 0x67 ||
+           byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e;
+  };
+  for (; is_prefix(one.bytes[at]); ++at)
+    if (one.bytes[at] == kSize) out.put({kSize});
+  if ((one.bytes[at] & 0xf0) == kRex) out.put({kRex | (one.bytes[at++] & kWide)});
+  for (; at < one.modrm_at; ++at) out.put({one.bytes[at]});
+  out.put({(one.bytes[at] & kField) | low(kRsp), kNoBase});
+  out.put_number(stand_in_word());
+  for (at = one.immediate_at; at < one.length; ++at) out.put({one.bytes[at]});
+  out.put({kReturn});
+  StandIn made{one.change, one.word_bytes, {}};
+  std::vector<std::uint8_t> code = out.take();
+  TERRANE_CHECK(code.size() <= sizeof made.code, "an instruction became longer than it can be");
+  std::copy(code.begin(), code.end(), made.code);
+  return made;
+}
+
+// Goes on behind the instruction if its word has been changed elsewhere. Where the address of the
+// stand-in is to be.
+std::size_t put_change(Writer& out, const EntryPointers& pointers, std::uint64_t next) {
+  out.put({0xff, 0x35});  // push what lies at
+  std::size_t stand_in = out.size();
+  out.put_number(0);
+  out.call(pointers.change);
+  out.put({0xeb, 0});  // change returns behind this jump if it has changed the word
+  std::size_t done = out.size();
+  out.move_stack(kWord);
+  put_end(out);
+  out.jump(next);
+  out.byte(done - 1) = static_cast<std::uint8_t>(out.size() - done);
+  out.move_stack(kWord);
+  return stand_in;
+}
+
 }  // namespace
 
 std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
@@ -153,6 +214,8 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
                                                          const EntryPointers& pointers) {
   Writer out(at);
   std::uint64_t next = one.address + one.length;
+  bool may_change = pointers.change != 0 && one.change != Change::kOther;
+  std::size_t stand_in = 0;
   out.move_stack(-kRedZone);
   out.push(kRdi);
   if (one.is_fence) {
@@ -166,13 +229,20 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
     out.call(one.keeps_flags ? pointers.check_flags : pointers.check);
     out.put({0xeb, 0});  // check returns behind this jump if the word is shared
     std::size_t shared = out.size();
+    if (may_change) stand_in = put_change(out, pointers, next);
     put_enter(out, one, pointers);
     out.byte(shared - 1) = static_cast<std::uint8_t>(out.size() - shared);
   }
-  out.pop(kRdi);
-  out.move_stack(kRedZone);
+  put_end(out);
   out.copy(one);
   out.jump(next);
+  if (may_change) {
+    out.set_way(stand_in, out.here());
+    std::uint64_t where = out.here() + sizeof where;
+    out.put_bytes(&where, sizeof where);
+    StandIn made = make_stand_in(one);
+    out.put_bytes(&made, sizeof made);
+  }
   if (!out.reaches()) return std::nullopt;
   return out.take();
 }

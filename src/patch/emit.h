@@ -11,10 +11,13 @@ namespace terrane::patch {
 // Where trampolines find the entries that they call (entries.h), as addresses of pointers.
 struct EntryPointers {
   std::uint64_t check = 0, check_flags = 0, enter = 0;
+  std::uint64_t change = 0;  // 0: no instruction is done elsewhere
 };
 
 // The code of the trampoline of `one`, to lie at the address `at`. It finds the operand's address,
-// calls check, calls enter if check says so, and does the instruction by itself. It goes on behind
+// calls check, calls enter if check says so, and does the instruction by itself. Where change is
+// given and the instruction's effect is known (Change), it calls that before enter, and goes on at
+// once if the word has been changed. It goes on behind
 // the instruction, with all registers and flags as the instruction leaves them, and touches nothing
 // below the stack pointer that the program may use there. The trampoline of a fence calls enter
 // always, with 0 bytes. Nothing: a place that it must reach is more than 2 GiB away.

@@ -16,6 +16,11 @@ inline constexpr Register kNoRegister = 0xff;
 inline constexpr Register kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRbp = 5, kRsi = 6,
                           kRdi = 7;
 
+// What an instruction does to its word, where that does not depend on what the word was: it stores
+// an operand, adds it, and so on; or it stores one if the word is what rax holds. kOther: another
+// one, or one that does not say its operand by its registers and its bytes alone.
+enum class Change : std::uint8_t { kOther, kStore, kAdd, kAnd, kOr, kXor, kCompareSwap };
+
 // An instruction that reads, changes and stores a word of memory as one step: one with a lock
 // prefix, or an exchange with memory. Or a fence, which has no word that matters.
 struct LockedInstruction {
@@ -35,6 +40,10 @@ struct LockedInstruction {
   // bts, btr and btc: the register whose bits select a word beside the operand's, as a number with
   // a sign of that many bytes.
   Register bit_register = kNoRegister;
+
+  Change change = Change::kOther;
+  std::uint8_t modrm_at = 0;      // where the bytes name the operands
+  std::uint8_t immediate_at = 0;  // where a number is; none: the instruction's length
 
   bool is_fence = false;
 

@@ -26,7 +26,7 @@ std::vector<Operand> operands_of(std::uintptr_t, const greg_t*) { return {}; }
 
 void set_service(const Service&) {}
 
-base::Result<> apply(const Plan&, std::uint64_t, const std::string& name) {
+base::Result<> apply(const Plan&, std::uint64_t, const std::string& name, Changes) {
   return base::error("{}: Terrane was built without Zydis", name);
 }
 

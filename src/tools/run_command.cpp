@@ -335,7 +335,8 @@ void add_preload_options(CLI::App& run_app, RunOptions& options) {
 void add_atomics_options(CLI::App& app, RunOptions& options) {
   app.add_option("--atomics", options.atomics,
                  "Serve locked instructions where they are, by jumps (patch, default) or by traps "
-                 "(trap), or refuse a program that has some (refuse)")
+                 "(trap); by jumps, and in the home of their word, without order for other memory "
+                 "(relaxed); or refuse a program that has some (refuse)")
       ->type_name("HOW");
   app.add_flag("--allow-inline-atomics", options.allow_inline_atomics,
                "Start a program that has some, and leave them as they are");

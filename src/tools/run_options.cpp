@@ -93,9 +93,10 @@ std::uint32_t count_lenders(const RunOptions& options) {
 
 // Threads of one node need nothing.
 base::Result<> add_atomics_setting(const RunOptions& options, HostPlan& plan) {
-  bool is_known = options.atomics.empty() || options.atomics == "patch" ||
-                  options.atomics == "trap" || options.atomics == "refuse";
-  if (!is_known) return base::error("--atomics {}: must be patch, trap or refuse", options.atomics);
+  constexpr const char* kWays[] = {"", "patch", "relaxed", "trap", "refuse"};
+  bool is_known = std::find(std::begin(kWays), std::end(kWays), options.atomics) != std::end(kWays);
+  if (!is_known)
+    return base::error("--atomics {}: must be patch, relaxed, trap or refuse", options.atomics);
   bool asks_for_service = !options.atomics.empty() && options.atomics != "refuse";
   if (asks_for_service && !patch::can_decode())
     return base::error(

@@ -26,6 +26,18 @@ TEST(OmpStockTest, TrapsAndOtherWaysToFindWritesDoTheSame) {
       expect_good("-n 2 --threads 2 " + std::string(options), kC + " " + mode);
 }
 
+// An atomic construct of OpenMP carries its word alone: its home can do it.
+TEST(OmpStockTest, RelaxedAtomicsAreDoneInTheHomesOfTheirWords) {
+  for (const std::string& team : kTeams) {
+    expect_good(team + " --atomics relaxed", kC);
+    expect_good(team + " --atomics relaxed", kCpp);
+  }
+  for (const char* options :
+       {"--fault-source sigsegv", "--fault-source uffd-sync", "--transport ucx"})
+    for (const char* mode : {"atomics", "reductions"})
+      expect_good("-n 2 --threads 2 --atomics relaxed " + std::string(options), kC + " " + mode);
+}
+
 TEST(OmpStockTest, ALoopThatPollsPlainMemoryEnds) {
   for (const char* how : {" pause", " nothing", " yield"})
     expect_good("-n 2 --threads 1", POLLING_PROGRAM + std::string(how));
@@ -35,10 +47,12 @@ class OmpStockHostsTest : public OnHosts {};
 
 TEST_F(OmpStockHostsTest, ProgramsRunOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* mode : {"", " flushes", " atomics"}) {
-    std::string line = omp_line("--heartbeat 20 -H h0,h1 --threads 1", kC + mode);
+  auto expect_on_hosts = [this](const std::string& options, const std::string& program) {
+    std::string line = omp_line("--heartbeat 20 -H h0,h1 --threads 1" + options, program);
     check_good(launch(0, cluster_test::words(line)).finish(), line);
-  }
+  };
+  for (const char* mode : {"", " flushes", " atomics"}) expect_on_hosts("", kC + mode);
+  expect_on_hosts(" --atomics relaxed", kC + " atomics");
 }
 
 TEST(OmpStockTest, TheyAreRefusedWhereThatIsAskedFor) {

@@ -1,6 +1,7 @@
 // What compilers make locked instructions of, compiled as any program: atomics of all sizes, the
-// older __sync functions, counts of references, promises. Prints "good". As an argument: "trap", a
-// program with traps of its own; "library FILE", a library that it opens later.
+// older __sync functions, counts of references, promises. Prints "good". As an argument: "counts",
+// words alone, in whose order nothing else is; "trap", a program with traps of its own; "library
+// FILE", a library that it opens later.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -227,6 +228,8 @@ void use_library(const char* file) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "trap") == 0) {
     use_traps();
+  } else if (argc > 1 && std::strcmp(argv[1], "counts") == 0) {
+    count_everywhere();
   } else if (argc > 2) {
     use_library(argv[2]);
   } else {

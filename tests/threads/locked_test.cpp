@@ -31,10 +31,27 @@ TEST(LockedTest, LibrariesThatAreOpenedLaterAreServed) {
                 kProgram + " library " + kLibrary);
 }
 
+// Their pages stay as they are, but for that of an instruction on 16 bytes.
+TEST(LockedTest, RelaxedOnesAreDoneInTheHomesOfTheirWords) {
+  for (const char* nodes :
+       {"-n 1", "-n 2 --placement 1", "-n 3 --placement cyclic",
+        "-n 2 --placement 1 --fault-source sigsegv", "-n 2 --placement 2 --fault-source uffd-sync",
+        "-n 2 --placement 1 --transport ucx"})
+    expect_good(std::string(nodes) + " --atomics=relaxed", kProgram + " counts");
+  auto served = [](const std::string& way) {
+    std::string options = "-n 2 --placement 1 --stats --atomics=" + way;
+    Outcome outcome = finish(threads(options, kProgram + " counts"));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return count(outcome.err, "wordsE (an atomic operation)");
+  };
+  EXPECT_GT(served("patch"), 0);
+  EXPECT_EQ(served("relaxed"), 0);
+}
+
 TEST(LockedTest, AWayThatIsNoneIsRefused) {
   Outcome outcome = finish(threads("-n 2 --atomics=never", kProgram));
   EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_EQ(count(outcome.err, "must be patch, trap or refuse"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "must be patch, relaxed, trap or refuse"), 1) << outcome.err;
 }
 
 using LockedOnHosts = GoodOnHosts;

@@ -40,6 +40,26 @@ void enter(std::uintptr_t address, std::uint64_t bytes) {
   errno = saved;
 }
 
+// With --atomics=relaxed: in the word's home, where it has one. The thread sees nothing but the
+// word, and its node's copy of the page stays where it is.
+bool change(std::uintptr_t address, const patch::WordChange& wanted, std::uint64_t& before) {
+  using protocol::AtomicKind;
+  constexpr AtomicKind kKinds[] = {AtomicKind::kLoad,       AtomicKind::kStore, AtomicKind::kAdd,
+                                   AtomicKind::kAnd,        AtomicKind::kOr,    AtomicKind::kXor,
+                                   AtomicKind::kCompareSwap};
+  bool is_free = !runtime::is_in_operation() && !platform::is_in_fault_handler();
+  if (!is_free || !is_unserved_word(address)) return false;
+  int saved = errno;
+  protocol::AtomicOp op{.kind = kKinds[static_cast<std::size_t>(wanted.kind)],
+                        .size = wanted.bytes,
+                        .operand = wanted.operand,
+                        .expected = wanted.expected};
+  auto outcome = pages::node()->atomic(reinterpret_cast<const void*>(address), op, before);
+  if (!outcome.ok()) pages::node()->fail(outcome.message);
+  errno = saved;
+  return true;
+}
+
 // The C library's functions are served one by one, and so are its threads' objects.
 bool is_patched(const platform::Module& module, platform::ModuleOwner owner) {
   using platform::ModuleOwner;
@@ -76,12 +96,20 @@ bool serves_fences() {
   return serves;
 }
 
-void serve_module(const platform::Module& module, bool without_jumps) {
+// A library for all programs may count on the order that its instructions have (std::shared_ptr).
+patch::Changes changes_of(platform::ModuleOwner owner) {
+  bool is_own = owner == platform::ModuleOwner::kProgram;
+  return is_own && way_of_atomics() == "relaxed" ? patch::Changes::kByService
+                                                 : patch::Changes::kInPlace;
+}
+
+void serve_module(const platform::Module& module, platform::ModuleOwner owner) {
   std::string path = module.path.empty() ? "/proc/self/exe" : module.path;
   auto file = patch::ElfCode::open(path);
   if (!file) refuse(file.error().message);
-  patch::Plan plan = patch::make_plan(
-      file.value(), without_jumps, serves_fences() ? patch::Fences::kFind : patch::Fences::kLeave);
+  patch::Plan plan =
+      patch::make_plan(file.value(), way_of_atomics() == "trap",
+                       serves_fences() ? patch::Fences::kFind : patch::Fences::kLeave);
   std::string name = module.path.empty() ? "the program" : module.path;
   if (file.value().has_text_relocations() && !plan.sites.empty())
     refuse(fmt::format("{}: the loader changes its code (text relocations)", name));
@@ -90,7 +118,7 @@ void serve_module(const platform::Module& module, bool without_jumps) {
     refuse(fmt::format("{} has data among its code at {:#x}{}{}, which may be a locked instruction",
                        name, plan.doubts[0], function.empty() ? "" : " in ", function));
   }
-  if (auto applied = patch::apply(plan, module.address, name); !applied)
+  if (auto applied = patch::apply(plan, module.address, name, changes_of(owner)); !applied)
     refuse(applied.error().message);
 }
 
@@ -106,16 +134,15 @@ bool is_known(const Libraries* known, const platform::Module& module) {
 bool serves_atomics() { return !way_of_atomics().empty(); }
 
 void serve_locked_code(const Libraries& found, const Libraries* known) {
-  const std::string& way = way_of_atomics();
-  if (way.empty()) return;
+  if (!serves_atomics()) return;
   if (known == nullptr) {
-    patch::set_service({is_served_word, enter});
+    patch::set_service({is_served_word, enter, change});
     if (auto served = platform::serve_traps(patch::trampoline_of); !served)
       refuse(served.error().message);
   }
   for (std::size_t i = 0; i < found.modules.size(); ++i)
     if (!is_known(known, found.modules[i]) && is_patched(found.modules[i], found.owners[i]))
-      serve_module(found.modules[i], way == "trap");
+      serve_module(found.modules[i], found.owners[i]);
 }
 
 }  // namespace terrane::frontend::threads
