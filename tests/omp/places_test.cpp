@@ -91,5 +91,18 @@ TEST(PlacesTest, ThreadsGetTheirPlaces) {
   EXPECT_EQ(seat_of(Bind::kClose, 1, 2, 8).count, 8u);
 }
 
+TEST(PlacesTest, TeamsWithinAnotherHaveThePlacesOfTheirMaster) {
+  using List = std::vector<std::uint32_t>;
+  auto seat = [](Bind bind, std::uint32_t thread, std::uint32_t threads) {
+    Seat got = seat_within({.place = 6, .first = 4, .count = 4}, bind, thread, threads);
+    return List{got.place, got.first, got.count};
+  };
+  EXPECT_EQ(seat(Bind::kMaster, 2, 3), (List{6, 4, 4}));
+  EXPECT_EQ(seat(Bind::kClose, 0, 3), (List{6, 4, 4}));
+  EXPECT_EQ(seat(Bind::kClose, 2, 3), (List{4, 4, 4}));
+  EXPECT_EQ(seat(Bind::kSpread, 0, 2), (List{4, 4, 2}));
+  EXPECT_EQ(seat(Bind::kSpread, 1, 2), (List{6, 6, 2}));
+}
+
 }  // namespace
 }  // namespace terrane::frontend::omp

@@ -69,8 +69,9 @@ TEST(OmpSettingsTest, VariablesSetWhatTheSpecificationSays) {
   const Case cases[] = {
       {{}, "dynamic 0 nested 0 levels 1 schedule 2,1 bind 0 priority 0"},
       {{"OMP_DYNAMIC= TRUE "}, "dynamic 1 nested 0"},
-      {{"OMP_NESTED=true"}, "nested 0 levels 1"},
-      {{"OMP_MAX_ACTIVE_LEVELS=5"}, "levels 1"},
+      {{"OMP_NESTED=true"}, "nested 1 levels 255"},
+      {{"OMP_NESTED=true", "OMP_MAX_ACTIVE_LEVELS=1"}, "nested 0 levels 1"},
+      {{"OMP_MAX_ACTIVE_LEVELS=5"}, "nested 1 levels 5"},
       {{"OMP_MAX_ACTIVE_LEVELS=0"}, "levels 0"},
       {{"OMP_SCHEDULE= Monotonic : static , 6 "}, "schedule 1,6"},
       {{"OMP_SCHEDULE=nonmonotonic:guided"}, "schedule 3,1"},

@@ -51,10 +51,17 @@ void omp_set_dynamic(int is_on) { controls().is_dynamic = is_on != 0 ? 1 : 0; }
 
 int omp_get_dynamic() { return static_cast<int>(controls().is_dynamic); }
 
-// One level of regions is active: those within it have one thread.
-void omp_set_nested(int) {}
+// What the newer control variable says: on is as many levels as there can be, unless it says some.
+void omp_set_nested(int is_on) {
+  Controls& own = controls();
+  if (is_on != 0 && own.max_active_levels <= 1) own.max_active_levels = kMostLevels;
+  if (is_on == 0 && own.max_active_levels > 1) own.max_active_levels = 1;
+}
 
-int omp_get_nested() { return 0; }
+int omp_get_nested() {
+  std::uint32_t levels = controls().max_active_levels;
+  return levels > 1 && levels > region().active_level ? 1 : 0;
+}
 
 double omp_get_wtime() {
   timespec now;
@@ -83,12 +90,13 @@ void omp_get_schedule(unsigned* kind, int* chunk) {
 int omp_get_thread_limit() { return static_cast<int>(controls().thread_limit); }
 
 void omp_set_max_active_levels(int levels) {
-  if (levels >= 0) controls().max_active_levels = std::min(levels, 1);
+  if (levels < 0) return;
+  controls().max_active_levels = std::min(static_cast<std::uint32_t>(levels), kMostLevels);
 }
 
 int omp_get_max_active_levels() { return static_cast<int>(controls().max_active_levels); }
 
-int omp_get_supported_active_levels() { return 1; }
+int omp_get_supported_active_levels() { return static_cast<int>(kMostLevels); }
 
 int omp_get_level() { return static_cast<int>(region().level); }
 
@@ -180,7 +188,10 @@ void omp_display_env(int) {
   const Controls& own = environment().controls;
   std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '201511'\n");
   std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", own.is_dynamic != 0 ? "TRUE" : "FALSE");
-  std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '%d'\n", omp_get_max_threads());
+  std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '%d", omp_get_max_threads());
+  const std::vector<std::uint32_t>& threads = environment().threads;
+  for (std::size_t i = 1; i < threads.size(); ++i) std::fprintf(stderr, ",%u", threads[i]);
+  std::fprintf(stderr, "'\n");
   std::fprintf(stderr, "  [host] OMP_SCHEDULE = '%s,%llu'\n",
                kKinds[static_cast<unsigned>(own.schedule)],
                static_cast<unsigned long long>(own.chunk));

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "frontend/omp/api.h"
+#include "frontend/omp/job_team.h"
 #include "frontend/omp/settings.h"
-#include "frontend/omp/team.h"
 #include "frontend/threads/for_teams.h"
 
 extern "C" void omp_display_affinity(const char* text);
@@ -64,6 +64,13 @@ bool is_equal(const Seat& a, const Seat& b) {
   return a.place == b.place && a.first == b.first && a.count == b.count;
 }
 
+void move_to(const Seat& wanted) {
+  if (!has_seat || wanted.place != seat.place)
+    ::sched_setaffinity(0, sizeof(cpu_set_t), &own().places[wanted.place]);
+  seat = wanted;
+  has_seat = true;
+}
+
 }  // namespace
 
 void share_places() {
@@ -89,15 +96,21 @@ std::uint32_t bind_within(unsigned clause) {
   return region().level + 1 < environment().binds.size() ? 0 : clause;
 }
 
-void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team) {
+Seat whole_node() { return {0, 0, shared == nullptr ? 0 : own().count}; }
+
+Seat own_seat() { return has_seat ? seat : whole_node(); }
+
+void return_to_seat(const Seat& before) {
+  if (has_seat && !is_equal(before, seat)) move_to(before);
+}
+
+void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team,
+               const Seat& within) {
   bool is_new = shown_team != team;
-  if (bind != Bind::kFalse && shared != nullptr && own().count != 0) {
-    Seat wanted = seat_of(bind, thread, threads, own().count);
+  if (bind != Bind::kFalse && within.count != 0) {
+    Seat wanted = seat_within(within, bind, thread, threads);
     is_new = is_new || !has_seat || !is_equal(wanted, seat);
-    if (!has_seat || wanted.place != seat.place)
-      ::sched_setaffinity(0, sizeof(cpu_set_t), &own().places[wanted.place]);
-    seat = wanted;
-    has_seat = true;
+    move_to(wanted);
   }
   if (!is_new || environment().shows_affinity == 0) return;
   shown_team = team;

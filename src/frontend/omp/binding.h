@@ -12,9 +12,16 @@ namespace terrane::frontend::omp {
 // master, outside of regions, before its first team.
 void share_places();
 
-// Binds the calling thread, which is number `thread` of the `threads` of a team on this node, and
-// shows what it has where OMP_DISPLAY_AFFINITY asks for it and it has changed.
-void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team);
+// Binds the calling thread, which is number `thread` of the `threads` of a team on this node, to
+// one of the places of `within`, and shows what it has where OMP_DISPLAY_AFFINITY asks for it and
+// it has changed. `team`: how many threads the team has on all nodes.
+void take_seat(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t team,
+               const Seat& within);
+// The seat of a thread for which all places of the node are, and the calling thread's: its team's
+// are in its places. return_to_seat: behind a region of the latter, whose master it was.
+Seat whole_node();
+Seat own_seat();
+void return_to_seat(const Seat& before);
 
 // How the next region is bound that has no clause of its own.
 Bind next_bind();

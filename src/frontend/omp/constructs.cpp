@@ -52,10 +52,10 @@ std::size_t own_bytes(const void* pointer) {
 }
 
 // What a `single` hands on is a structure of values and pointers, whose size is not known, on the
-// stack of the thread that runs it. Threads of other nodes cannot read its threadprivate variables
-// by their addresses: they get a copy of the structure, in which such pointers lead to copies.
+// stack of the thread that runs it. Threads of other nodes, if the team has some, cannot read its
+// threadprivate variables by their addresses: they get a copy of the structure, in which such
+// pointers lead to copies.
 void* for_others(void* variables) {
-  if (terrane_program_nodes() == 1) return variables;
   auto** words = static_cast<void**>(variables);
   auto* end = static_cast<void* const*>(terrane_program_stack_end());
   if (words >= end) return variables;
@@ -77,7 +77,8 @@ void* for_others(void* variables) {
   return copy;
 }
 
-thread_local void* handed = nullptr;  // what for_others has made for this thread's last `single`
+// What for_others has made for this thread's last `single` in a team of several nodes.
+thread_local void* handed = nullptr;
 
 }  // namespace
 
@@ -143,11 +144,15 @@ void* GOMP_single_copy_start() {
 }
 
 void GOMP_single_copy_end(void* variables) {
-  if (region().size == 1) return;
-  std::free(handed);  // by this thread's last `single`; the others have read it
-  void* others = for_others(variables);
-  handed = others == variables ? nullptr : others;
-  set_copied(others);
+  const Region& own = region();
+  if (own.size == 1) return;
+  copied() = variables;
+  if (own.threads_here != own.size) {
+    std::free(handed);  // the others have read it
+    void* others = for_others(variables);
+    handed = others == variables ? nullptr : others;
+    copied() = others;
+  }
   team_barrier();
 }
 

@@ -1,8 +1,10 @@
 // Loops whose iterations wait for others: ordered(n) with depend(sink) and depend(source). Each
-// thread of the team has a counter of the job, which says how many of its iterations are done. All
+// thread of the team has a counter, which says how many of its iterations are done. All
 // threads deal the iterations in the same way, so a thread knows whose counter an iteration is in.
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdlib>
 
 #include "frontend/omp/reductions.h"
 #include "frontend/omp/work.h"
@@ -11,17 +13,7 @@
 namespace terrane::frontend::omp {
 namespace {
 
-// A team's counters depend only on its size, so all threads of a team compute the same numbers.
-constexpr std::uint32_t kFirstCounter = 1u << 24, kCountersOfASize = 1024;
 constexpr std::uint32_t kMostDimensions = 256;
-
-// Of the loop that the calling thread is in: one at a time, for a region within another one has
-// one thread, whose iterations wait for none.
-thread_local std::uint64_t extents_of_loop[kMostDimensions];
-
-std::uint32_t counter_of(std::uint32_t number) {
-  return kFirstCounter + region().size * kCountersOfASize + number;
-}
 
 // Where an iteration of the outer loop is.
 struct Place {
@@ -56,13 +48,14 @@ std::uint64_t most_iterations(const Work& work) {
 std::uint64_t done_with(const Doacross& loop, std::uint64_t index, const std::uint64_t* inner) {
   std::uint64_t position = index;
   for (std::uint32_t i = 1; i < loop.dimensions; ++i)
-    position = position * extents_of_loop[i] + inner[i - 1];
+    position = position * loop.extents[i] + inner[i - 1];
   return position + 1;
 }
 
 void add_to_own(Doacross& loop, std::uint64_t done) {
   if (done <= loop.done) return;
-  terrane_program_add(counter_of(region().number), static_cast<std::int64_t>(done - loop.done));
+  Region& own = region();
+  own.team->add_done(own, done - loop.done);
   loop.done = done;
 }
 
@@ -82,12 +75,12 @@ void begin_doacross(unsigned dimensions, const std::uint64_t* extents, Plan plan
   loop.dimensions = dimensions;
   loop.inner = 1;
   loop.done = 0;
-  for (unsigned i = 0; i < dimensions; ++i) {
-    if (loop.is_active) extents_of_loop[i] = extents[i];
-    if (i != 0) loop.inner *= extents[i];
-  }
-  if (loop.is_active)
-    loop.base = static_cast<std::uint64_t>(terrane_program_add(counter_of(own.number), 0));
+  for (unsigned i = 1; i < dimensions; ++i) loop.inner *= extents[i];
+  if (!loop.is_active) return;
+  loop.extents = static_cast<std::uint64_t*>(std::malloc(dimensions * sizeof(std::uint64_t)));
+  if (loop.extents == nullptr) terrane_program_fail("no memory for a doacross loop");
+  std::copy_n(extents, dimensions, loop.extents);
+  loop.base = own.team->add_done(own, 0);
 }
 
 void post_doacross(const std::uint64_t* iteration) {
@@ -104,7 +97,7 @@ void wait_doacross(const std::uint64_t* iteration) {
   Place place = place_of(own.work, iteration[0]);
   if (place.thread == own.number) return;
   std::uint64_t done = done_with(loop, place.index, iteration + 1);
-  terrane_program_await(counter_of(place.thread), static_cast<std::int64_t>(loop.base + done));
+  own.team->await_done(own, place.thread, loop.base + done);
 }
 
 namespace {
@@ -159,6 +152,7 @@ void end_doacross() {
   if (!own.doacross.is_active) return;
   own.doacross.is_active = false;
   add_to_own(own.doacross, most_iterations(own.work) * own.doacross.inner);
+  std::free(own.doacross.extents);
 }
 
 }  // namespace terrane::frontend::omp

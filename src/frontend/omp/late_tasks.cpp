@@ -161,6 +161,7 @@ bool advance_late_task(const Task* of) {
   for (Late* late = first; late != nullptr; late = late->next) {
     if (state_of(late) != Late::kWaits || is_blocked(late->dependences, late->parent, late))
       continue;
+    if (late->task->pool != region().tasks) continue;  // a task of a team around this one
     bool fits = of == nullptr || is_descendant(late->task, of);
     if (!fits && !offer(late)) continue;
     if (fits) run_late(late);

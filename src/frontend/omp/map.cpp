@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "frontend/omp/team.h"
+#include "frontend/omp/job_team.h"
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {

@@ -194,4 +194,12 @@ Seat seat_of(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32
   return {first, first, std::max(part(thread + 1) - first, 1u)};
 }
 
+Seat seat_within(const Seat& within, Bind bind, std::uint32_t thread, std::uint32_t threads) {
+  Seat seat = seat_of(bind, thread, threads, within.count);
+  if (bind == Bind::kSpread)
+    return {within.first + seat.place, within.first + seat.first, seat.count};
+  std::uint32_t place = (within.place - within.first + seat.place) % within.count;
+  return {within.first + place, within.first, within.count};
+}
+
 }  // namespace terrane::frontend::omp

@@ -30,5 +30,8 @@ struct Seat {
 // The thread is number `thread` of the `threads` that the team has on this node, whose places are
 // `places`, at least one.
 Seat seat_of(Bind bind, std::uint32_t thread, std::uint32_t threads, std::uint32_t places);
+// The same for a team whose master has the seat `within`, and whose places are the master's. Its
+// first thread stays there, unless the team is spread over them.
+Seat seat_within(const Seat& within, Bind bind, std::uint32_t thread, std::uint32_t threads);
 
 }  // namespace terrane::frontend::omp

@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "frontend/omp/job_team.h"
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
 namespace {
 
 // The last number is that of all regions that come when the others are taken.
-constexpr std::uint32_t kMostRegions = 256, kNoRegion = ~0u;
+constexpr std::uint32_t kMostRegions = 256;
 constexpr std::size_t kMostPages = 8192, kPagesShown = 16, kNameBytes = 128;
 
 enum Count : std::size_t {
@@ -254,7 +255,7 @@ void note_join(std::uint32_t number) {
 }
 
 void note_begin(std::uint32_t number, bool first) {
-  if (!reports()) return;
+  if (!reports() || number == kNoRegion) return;
   terrane_program_work now;
   terrane_program_work_done(first, &now);
   end_sending(now);
@@ -266,7 +267,7 @@ void note_begin(std::uint32_t number, bool first) {
 }
 
 void note_end(std::uint32_t number) {
-  if (!reports()) return;
+  if (!reports() || number == kNoRegion) return;
   terrane_program_work now;
   terrane_program_work_done(own.is_first, &now);
   std::uint64_t lasted = now_ns() - own.begun_ns;

@@ -73,21 +73,31 @@ void read_flag(const char* name, Flag& out) {
   }
 }
 
-// A list of numbers for nested levels, of which the first counts: only one level is active.
-void read_threads(Controls& controls) {
+// A list of numbers for regions within each other.
+void read_threads(Environment& all) {
   const char* value = value_of("OMP_NUM_THREADS");
   if (value == nullptr) return;
   std::string_view list = value;
-  for (bool first = true;; first = false) {
+  for (;;) {
     std::size_t comma = list.find(',');
     std::uint64_t number = 0;
     if (!parse(list.substr(0, comma), 1, kMostThreads, number))
       refuse("OMP_NUM_THREADS", value,
              "a number of threads from 1 to " + std::to_string(kMostThreads));
-    if (first) controls.threads = static_cast<std::uint32_t>(number);
-    if (comma == std::string_view::npos) return;
+    all.threads.push_back(static_cast<std::uint32_t>(number));
+    if (comma == std::string_view::npos) break;
     list.remove_prefix(comma + 1);
   }
+  all.set_threads_at(0, all.controls);
+}
+
+// Lists for regions within each other mean that these have teams, if nothing else is said.
+void read_levels(Environment& all) {
+  bool has_lists = all.threads.size() > 1 || all.binds.size() > 1, is_nested = has_lists;
+  read_flag("OMP_NESTED", is_nested);
+  std::uint32_t levels = is_nested ? kMostLevels : 1;
+  read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT32_MAX, levels);
+  all.controls.max_active_levels = std::min(levels, kMostLevels);
 }
 
 // [monotonic:|nonmonotonic:]KIND[,CHUNK]
@@ -243,22 +253,18 @@ void read_shows(std::uint32_t& out) {
 Environment read() {
   Environment all;
   Controls& controls = all.controls;
-  read_threads(controls);
+  read_threads(all);
   read_schedule(controls);
   read_flag("OMP_DYNAMIC", controls.is_dynamic);
   read_number("OMP_THREAD_LIMIT", 1, INT32_MAX, controls.thread_limit);
   controls.thread_limit = std::min(controls.thread_limit, kMostThreads);
-  std::uint32_t levels = 1;
-  read_number("OMP_MAX_ACTIVE_LEVELS", 0, INT32_MAX, levels);
-  controls.max_active_levels = std::min(levels, 1u);
-  std::uint32_t nested = 0;  // a nested region has one thread, whatever this says
-  read_flag("OMP_NESTED", nested);
   read_number("OMP_DEFAULT_DEVICE", 0, INT32_MAX, controls.default_device);
   read_number("OMP_NUM_TEAMS", 1, INT32_MAX, controls.max_teams);
   read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT32_MAX, controls.teams_thread_limit);
   read_stack(all.stack_bytes);
   read_number("OMP_MAX_TASK_PRIORITY", 0, INT32_MAX, all.max_priority);
   read_binds(all.binds);
+  read_levels(all);
   read_places(all);
   read_flag("OMP_DISPLAY_AFFINITY", all.shows_affinity);
   if (const char* format = std::getenv("OMP_AFFINITY_FORMAT")) all.affinity_format = format;
@@ -280,6 +286,10 @@ Bind Environment::bind_at(std::uint32_t level) const {
   if (!binds_threads()) return Bind::kFalse;
   if (binds.empty()) return Bind::kTrue;
   return binds[std::min<std::size_t>(level, binds.size() - 1)];
+}
+
+void Environment::set_threads_at(std::uint32_t level, Controls& controls) const {
+  if (level < threads.size()) controls.threads = threads[level];
 }
 
 const Environment& environment() {

@@ -21,12 +21,14 @@ inline constexpr std::uint32_t kMonotonic = 0x80000000u;  // a flag in an omp_sc
 
 inline constexpr std::uint32_t kMostThreads = 1000;  // of a team: a program has at most 1,024
 
+inline constexpr std::uint32_t kMostLevels = 255;  // of active regions, as in gcc's library
+
 // The internal control variables of a task, which a region hands on to its threads. Plain data: it
 // travels in shared memory.
 struct Controls {
   std::uint32_t threads = 0;  // that a region is to have; 0: as many as there are places
   std::uint32_t is_dynamic = 0;
-  std::uint32_t max_active_levels = 1;
+  std::uint32_t max_active_levels = 1;  // kMostLevels at most
   std::uint32_t thread_limit = kMostThreads;
   Schedule schedule = Schedule::kDynamic;
   std::uint32_t schedule_flags = 0;
@@ -44,6 +46,8 @@ struct Environment {
   std::size_t stack_bytes = 0;     // of a thread; 0: the process's limit
   std::uint32_t shows = 0;         // OMP_DISPLAY_ENV
   std::uint32_t max_priority = 0;  // OMP_MAX_TASK_PRIORITY
+  // OMP_NUM_THREADS, for regions of level 0, 1, ... Empty: not set.
+  std::vector<std::uint32_t> threads;
   // OMP_PROC_BIND, for regions of level 0, 1, ...; the last one for all others. Empty: not set.
   std::vector<Bind> binds;
   std::string places;  // OMP_PLACES
@@ -55,6 +59,8 @@ struct Environment {
   // Whether threads of a team are bound, and those of a region at a level how.
   bool binds_threads() const;
   Bind bind_at(std::uint32_t level) const;
+  // Where it says how many threads regions at a level have, the control variable says it, too.
+  void set_threads_at(std::uint32_t level, Controls& controls) const;
 };
 
 // Read once. A variable that is wrong ends the program with a sentence.

@@ -48,12 +48,17 @@ class PrivateCopies {
 };
 
 // The calling thread is the first one of a device while this lives: in no region and no league,
-// with the control variables of the environment. Outside of parallel regions it has teams like any
-// other code; within one the device is its own thread alone.
+// with the control variables of the environment. Its regions have teams of the job outside of
+// parallel regions, else teams of the node.
 class OnDevice {
  public:
   OnDevice() : before_(me_), controls_(controls()) {
-    if (me_.region != nullptr) me_.region = &region_;
+    if (me_.region != nullptr) {
+      region_.local = me_.region->local;
+      region_.tasks = me_.region->tasks;
+      region_.report = me_.region->report;
+      me_.region = &region_;
+    }
     begin_task_number();
     me_.team_number = 0;
     me_.teams = 1;

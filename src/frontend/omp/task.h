@@ -18,6 +18,7 @@ struct Task {
   Function* function = nullptr;
   void* data = nullptr;
   Group* group = nullptr;
+  TaskPool* pool = nullptr;  // of its team
   Controls controls;
   bool is_final = false;
   bool is_bare = false;                    // without variables

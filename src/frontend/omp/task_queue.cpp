@@ -12,52 +12,51 @@
 #include "frontend/omp/region_report.h"
 #include "frontend/omp/task.h"
 #include "frontend/omp/task_moves.h"
+#include "frontend/omp/task_pool.h"
 #include "frontend/omp/work.h"
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
 namespace {
 
-constexpr std::uint32_t kQueues = 256;     // threads of a node that have one
-constexpr std::uint32_t kMostQueued = 64;  // tasks of a queue
+constexpr std::uint32_t kQueues = 256;  // threads of a node that have one
 // Within tasks a queue takes fewer, half as many at each depth: where tasks create tasks, the
 // oldest are the largest, and the small ones run at once.
 constexpr std::uint32_t kFewestQueued = 4;
-constexpr std::uint32_t kRoom = 2 * kMostQueued;  // for those that come back, or from other nodes
+Queue job_queues[kQueues];
 
-struct alignas(64) Queue {
-  std::atomic<bool> busy{false};
-  std::atomic<std::uint32_t> count{0};
-  std::uint32_t first = 0;
-  Task* tasks[kRoom] = {};
-};
-
-Queue queues[kQueues];
-std::atomic<std::uint32_t> queues_used{0};  // the first of them, by threads of this node so far
-std::atomic<std::uint32_t> unfinished{0};   // tasks of this node's queues that have not ended
-// The threads here that have come to the barrier at hand, and how many barriers are over.
-std::atomic<std::uint32_t> come{0};
-std::atomic<std::uint64_t> barriers_over{0};
 // Barriers of teams whose tasks move, of which the other nodes hear.
 std::atomic<std::uint64_t> moves_over{0}, announced{0};
-// Threads of this node have created tasks since the last of them; of any node, in this region.
-std::atomic<bool> has_created{false}, region_has_tasks{false};
+// Threads of any node have created tasks in this region of the job, before its last barrier.
+std::atomic<bool> region_has_tasks{false};
 // The tasks that the calling thread is in, but for its implicit one; the innermost first.
 thread_local Frame* innermost = nullptr;
 thread_local Task implicit_task;
 
-void use_queues(std::uint32_t count) {
-  std::uint32_t before = queues_used.load();
-  while (before < count && !queues_used.compare_exchange_weak(before, count)) continue;
+TaskPool& own_pool() { return *region().tasks; }
+
+// The calling thread's; nullptr: it has none.
+Queue* own_queue() {
+  const Region& own = region();
+  return own.local < own.tasks->room ? &own.tasks->queues[own.local] : nullptr;
 }
 
-// False: there are so many in it already.
-bool push(Queue& queue, Task* task, std::uint32_t most) {
+void use_queues(TaskPool& pool, std::uint32_t count) {
+  std::uint32_t before = pool.queues_used.load();
+  while (before < count && !pool.queues_used.compare_exchange_weak(before, count)) continue;
+}
+
+// Into the calling thread's queue. False: it has none, or there is no room.
+bool push(Task* task) {
+  TaskPool& pool = own_pool();
+  Queue* own = own_queue();
+  if (own == nullptr) return false;
+  Queue& queue = *own;
   Hold hold(queue.busy);
   std::uint32_t count = queue.count.load(std::memory_order_relaxed);
-  if (count >= most) return false;
-  auto number = static_cast<std::uint32_t>(&queue - queues) + 1;
-  if (queues_used.load(std::memory_order_relaxed) < number) use_queues(number);
+  if (count >= kRoom) return false;
+  std::uint32_t number = region().local + 1;
+  if (pool.queues_used.load(std::memory_order_relaxed) < number) use_queues(pool, number);
   queue.tasks[(queue.first + count) % kRoom] = task;
   queue.count.store(count + 1, std::memory_order_relaxed);
   return true;
@@ -170,13 +169,15 @@ void run(Task* task) {
   finish(task);
 }
 
-// Of the queues of this node.
+// Of the queues of the team on this node.
 Task* take_queued(const Task* of) {
-  if (unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
-  std::uint32_t own = this_thread().local, count = std::min(region().threads_here, kQueues);
-  Task* task = own < kQueues ? take(queues[own], true, of) : nullptr;
-  for (std::uint32_t i = own < kQueues ? 1 : 0; i < count && task == nullptr; ++i)
-    task = take(queues[(own + i) % count], false, of);
+  const Region& region = omp::region();
+  TaskPool& pool = *region.tasks;
+  if (pool.unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::uint32_t own = region.local, count = std::min(region.threads_here, pool.room);
+  Task* task = own < pool.room ? take(pool.queues[own], true, of) : nullptr;
+  for (std::uint32_t i = own < pool.room ? 1 : 0; i < count && task == nullptr; ++i)
+    task = take(pool.queues[(own + i) % count], false, of);
   return task;
 }
 
@@ -199,7 +200,7 @@ bool help(const Task* of) {
 bool are_others_quiet(std::uint64_t barrier) {
   std::uint64_t before = barrier - 1;
   if (announced.compare_exchange_strong(before, barrier)) {
-    bool had_tasks = has_created.exchange(false, std::memory_order_relaxed);
+    bool had_tasks = job_tasks.has_created.exchange(false, std::memory_order_relaxed);
     if (had_tasks) region_has_tasks.store(true, std::memory_order_relaxed);
     announce_quiet(barrier, had_tasks);
   }
@@ -248,17 +249,17 @@ void count_task(Task* task) {
   Task& parent = own_task();
   task->parent = &parent;
   task->group = me.group;
+  task->pool = &own_pool();
   parent.references.fetch_add(1, std::memory_order_relaxed);
   parent.children.fetch_add(1, std::memory_order_relaxed);
   if (me.group != nullptr) tasks_of(*me.group).fetch_add(1, std::memory_order_relaxed);
-  unfinished.fetch_add(1, std::memory_order_relaxed);
+  task->pool->unfinished.fetch_add(1, std::memory_order_relaxed);
 }
 
 // For the calling thread's queue, or to be run at once where there is no room.
 void queue_task(Task* task) {
   count_task(task);
-  Thread& me = this_thread();
-  if (me.local >= kQueues || !push(queues[me.local], task, kRoom)) run(task);
+  if (!push(task)) run(task);
 }
 
 // Others may wait for its end: it is not to wait for those that it is lent with.
@@ -268,11 +269,14 @@ bool is_kept(const Task& one, const Task& other) {
 
 }  // namespace
 
+TaskPool job_tasks{job_queues, kQueues};
+
 Task* take_oldest(std::uint32_t at_most) {
-  if (unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
-  std::uint32_t own = this_thread().local, queues_here = queues_used.load();
+  TaskPool& pool = job_tasks;
+  if (pool.unfinished.load(std::memory_order_relaxed) == 0) return nullptr;
+  std::uint32_t own = region().local, queues_here = pool.queues_used.load();
   for (std::uint32_t i = 0; i < queues_here; ++i) {
-    Queue& queue = queues[(own + i) % queues_here];
+    Queue& queue = pool.queues[(own + i) % queues_here];
     std::uint32_t count = queue.count.load(std::memory_order_relaxed);
     if (count == 0) continue;
     Hold hold(queue.busy);
@@ -300,29 +304,27 @@ bool has_helpers() {
 }
 
 bool hand_out(Task* task) {
-  std::uint32_t own = this_thread().local;
-  if (own >= kQueues) return false;
-  has_created.store(true, std::memory_order_relaxed);
-  return push(queues[own], task, kRoom);
+  own_pool().has_created.store(true, std::memory_order_relaxed);
+  return push(task);
 }
 
 bool has_queued() {
-  std::uint32_t count = queues_used.load(std::memory_order_relaxed);
-  return std::any_of(queues, queues + count, [](const Queue& queue) {
+  std::uint32_t count = job_tasks.queues_used.load(std::memory_order_relaxed);
+  return std::any_of(job_queues, job_queues + count, [](const Queue& queue) {
     return queue.count.load(std::memory_order_relaxed) != 0;
   });
 }
 
 std::uint32_t queued_here() {
-  std::uint32_t own = this_thread().local;
-  return own < kQueues ? queues[own].count.load(std::memory_order_relaxed) : 0;
+  const Queue* own = own_queue();
+  return own != nullptr ? own->count.load(std::memory_order_relaxed) : 0;
 }
 
 void put_back(Task* first) {
   while (first != nullptr) {
     Task* task = std::exchange(first, first->next);
     task->next = nullptr;
-    if (!push(queues[this_thread().local], task, kRoom)) run(task);
+    if (!push(task)) run(task);
   }
 }
 
@@ -353,8 +355,9 @@ void finish(Task* first) {
     if (task->late != nullptr && !late_task_ends(task)) continue;
     if (task->group != nullptr) tasks_of(*task->group).fetch_sub(1, std::memory_order_release);
     task->parent->children.fetch_sub(1, std::memory_order_release);
+    TaskPool& pool = *task->pool;
     drop(task);
-    unfinished.fetch_sub(1, std::memory_order_release);
+    pool.unfinished.fetch_sub(1, std::memory_order_release);
   }
 }
 
@@ -392,12 +395,13 @@ void run_loan(const Task* first) {
 }
 
 bool defer_task(const TaskCall& call) {
-  Thread& me = this_thread();
-  if (!has_created.load(std::memory_order_relaxed)) has_created.store(true);
-  if (!has_helpers() || me.final_tasks != 0 || me.local >= kQueues) return false;
+  TaskPool& pool = own_pool();
+  if (!pool.has_created.load(std::memory_order_relaxed)) pool.has_created.store(true);
+  const Queue* own = own_queue();
+  if (!has_helpers() || this_thread().final_tasks != 0 || own == nullptr) return false;
   if (region().moves_tasks) lend_tasks(false);
   std::uint32_t most = std::max(kMostQueued >> std::min(depth(), 31u), kFewestQueued);
-  if (queues[me.local].count.load(std::memory_order_relaxed) >= most) return false;
+  if (own->count.load(std::memory_order_relaxed) >= most) return false;
   Task* task = make_task(call);
   if (task == nullptr) return false;
   task->controls = controls();
@@ -423,7 +427,7 @@ void leave_task(Frame& frame) {
 }
 
 bool take_had_tasks() {
-  bool created = has_created.exchange(false, std::memory_order_relaxed);
+  bool created = job_tasks.has_created.exchange(false, std::memory_order_relaxed);
   return region_has_tasks.exchange(false, std::memory_order_relaxed) || created;
 }
 
@@ -449,21 +453,22 @@ void await_all_tasks() {
   }
   bool moves = region().moves_tasks;
   std::uint32_t threads = region().threads_here;
-  std::uint64_t barrier = barriers_over.load(std::memory_order_acquire);
+  TaskPool& pool = own_pool();
+  std::uint64_t barrier = pool.barriers_over.load(std::memory_order_acquire);
   std::uint64_t number = moves_over.load(std::memory_order_acquire) + 1;
-  come.fetch_add(1, std::memory_order_acq_rel);
+  pool.come.fetch_add(1, std::memory_order_acq_rel);
   help_until(nullptr, [&] {
-    if (barriers_over.load(std::memory_order_acquire) != barrier) return true;
-    bool all = come.load(std::memory_order_acquire) == threads &&
-               unfinished.load(std::memory_order_acquire) == 0;
+    if (pool.barriers_over.load(std::memory_order_acquire) != barrier) return true;
+    bool all = pool.come.load(std::memory_order_acquire) == threads &&
+               pool.unfinished.load(std::memory_order_acquire) == 0;
     if (all && moves) all = are_others_quiet(number);
     std::uint32_t expected = threads;
-    if (all && come.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) {
+    if (all && pool.come.compare_exchange_strong(expected, 0, std::memory_order_acq_rel)) {
       if (moves) {
         if (any_had_tasks(number)) region_has_tasks.store(true, std::memory_order_relaxed);
         moves_over.store(number, std::memory_order_release);
       }
-      barriers_over.store(barrier + 1, std::memory_order_release);
+      pool.barriers_over.store(barrier + 1, std::memory_order_release);
     }
     return false;
   });

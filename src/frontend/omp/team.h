@@ -6,9 +6,9 @@
 
 #include "frontend/omp/settings.h"
 
-// Teams of threads on the nodes of a program. Node 0's first thread is the master. Workers are
-// started once and wait at a barrier for the next region. A team of any size is dealt in blocks to
-// the nodes, and a thread's number follows from its node and its place there.
+// Teams of threads. The regions that main's thread begins outside of all others have teams of the
+// job (job_team.h), whose threads are dealt to the nodes. All other regions, those within regions
+// among them, have teams of the node of the thread that begins them (node_team.h).
 namespace terrane::frontend::omp {
 
 using Function = void(void*);
@@ -26,8 +26,8 @@ struct Plan {
 };
 
 // A worksharing construct, as one thread goes through it. Chunks have indices in the order of their
-// iterations. A counter in node 0's memory gives out the indices of dynamic and guided chunks: each
-// thread takes from it until it is past the end, so all know what it holds at the construct's end.
+// iterations. A counter of the team gives out the indices of dynamic and guided chunks: each thread
+// takes from it until it is past the end, so all know what it holds at the construct's end.
 struct Work {
   bool is_active = false;
   bool takes_turns = false;  // ordered
@@ -46,9 +46,11 @@ struct Work {
 struct Doacross {
   bool is_active = false;
   std::uint32_t dimensions = 0;
-  std::uint64_t inner = 1;  // iterations within one of the outer loop
-  std::uint64_t base = 0;   // what the team's counters were at the begin
-  std::uint64_t done = 0;   // what this thread has added to its own
+  std::uint64_t inner = 1;           // iterations within one of the outer loop
+  std::uint64_t base = 0;            // what the team's counters were at the begin
+  std::uint64_t done = 0;            // what this thread has added to its own
+  std::uint64_t* extents = nullptr;  // of the dimensions, while it is active
+  void* of_caller = nullptr;         // what kmp/loops.cpp knows of it
 };
 
 // A taskgroup, or what is around tasks without one; the task reductions that are in force.
@@ -59,22 +61,70 @@ struct Group {
   void* kmp_reductions = nullptr;  // those of kmp/reductions.cpp
 };
 
+// Counters of constructs: a slot is used again after a barrier of the team.
+inline constexpr std::uint32_t kSlots = 64;
+
+// How far a thread is with the constructs of its team. The team's threads count alike.
+struct Progress {
+  std::uint64_t generation = 0;      // constructs so far
+  std::uint64_t taken[kSlots] = {};  // of the counters of slots, at the begin of their next use
+  std::uint64_t turns[kSlots] = {};
+};
+
+inline constexpr std::uint32_t kNoRegion = ~0u;  // of those that have numbers in the report
+
+struct Region;
+struct TaskPool;
+
+// By what the threads of a team that has more than one synchronise and share memory. Any of them
+// may call this.
+class Team {
+ public:
+  // Waits until all threads have come. What any of them wrote before is seen by all.
+  virtual void wait(const Region& region) = 0;
+  // Whether the calling thread runs the `single` of that slot and generation.
+  virtual bool takes_single(Region& region, std::uint32_t slot) = 0;
+  // The counter of a slot that gives out chunks: what it was, and it is one more. Nothing else is
+  // seen with it.
+  virtual std::uint64_t take_chunk(std::uint32_t slot) = 0;
+  // The counter of a slot that says whose turn it is: is one more; is at least so large. What a
+  // thread wrote before it passed a turn is seen by a thread that has waited for that turn.
+  virtual void pass_turn(std::uint32_t slot) = 0;
+  virtual void await_turn(std::uint32_t slot, std::uint64_t turn) = 0;
+  // The counter of a thread of the team that says how many iterations of doacross loops are done:
+  // what it was, and it is larger by that; is at least so large. What it carries is as with turns.
+  virtual std::uint64_t add_done(const Region& region, std::uint64_t iterations) = 0;
+  virtual void await_done(const Region& region, std::uint32_t thread, std::uint64_t at_least) = 0;
+  // Memory of zeros for all threads of the construct of that slot and generation, until the slot
+  // is used again.
+  virtual void* shared_block(const Region& region, std::uint32_t slot, std::size_t bytes) = 0;
+  virtual void*& copied() = 0;
+
+ protected:
+  ~Team() = default;  // no team ends
+};
+
+// The tasks of the teams of the job on this node (task_queue.h).
+extern TaskPool job_tasks;
+
 // A parallel region, as one of its threads is in it.
 struct Region {
   Region* outer = nullptr;
   std::uint32_t number = 0, size = 1;
   std::uint32_t threads_here = 1;  // of this node
+  std::uint32_t local = 0;         // the thread's place among these
   std::uint32_t level = 0, active_level = 0;
-  bool is_on_all_nodes = true;
+  Team* team = nullptr;  // nullptr: of one thread
+  Progress* progress = nullptr;
+  TaskPool* tasks = &job_tasks;
   bool moves_tasks = false;           // between nodes (task_moves.h)
+  std::uint32_t report = kNoRegion;   // its number in the report, or that of the one around it
   std::uint32_t without_barrier = 0;  // constructs since the last barrier
   std::uint32_t singles = 0;          // of these
+  void* copied = nullptr;             // of a team of one (copied)
   Work work;
   Doacross doacross;
 };
-
-// Counters of constructs: a slot is used again after a barrier of the team.
-inline constexpr std::uint32_t kSlots = 64;
 
 // What a thread is to OpenMP.
 struct Thread {
@@ -82,11 +132,6 @@ struct Thread {
   Group* group = nullptr;    // of the task that it is in
   Controls controls;
   bool has_controls = false;
-  std::uint32_t local = 0;           // its place on its node
-  std::uint64_t generation = 0;      // constructs that its teams have had
-  std::uint64_t taken[kSlots] = {};  // of the counters of slots, at the begin of their next use
-  std::uint64_t turns[kSlots] = {};
-  bool is_stale = false;  // it was not in the last teams: the three above are old
   std::uint32_t final_tasks = 0, explicit_tasks = 0;
   // Which of the tasks that it has run it is in, and how many it has begun.
   std::uint32_t task_number = 0, tasks_begun = 0;
@@ -102,6 +147,8 @@ inline std::uint32_t begin_task_number() {
 Controls& controls();
 // The region that the calling thread is in; one for the implicit region.
 Region& region();
+// That around the program, of the calling thread.
+Region& implicit_region();
 
 // Runs function(data) by a team. `wanted` 0: as many threads as the control variables say. `work`:
 // a loop that all threads begin with, or nullptr. `flags`: the number of the clause proc_bind.
@@ -123,27 +170,13 @@ void end_region();
 // teams, or threads: as many as the control variables say.
 void run_league(Function* function, void* data, unsigned teams, unsigned thread_limit);
 
-// Calls function(data) by one thread of each node, and waits for all of them. By the master,
-// outside of all regions.
-void run_on_each_node(Function* function, void* data);
-
-// The node of a thread of a team of that size.
-std::uint32_t node_of_thread(std::uint32_t thread, std::uint32_t size);
-
-// How many threads the next region has.
+// How many threads the next region has, at most.
 std::uint32_t next_team_size(std::uint32_t wanted);
 
-// Waits for all threads of the team.
+// Waits for all threads of the team, and until its tasks have ended.
 void team_barrier();
-
-// The memory that a team's threads share: where the thread that runs a `single` leaves its
-// variables, and the blocks of constructs.
-void set_copied(void* variables);
-void* copied();
-// The counter of a slot that gives out chunks: what it was, and it is one more. Nothing else is
-// seen with it.
-std::uint64_t take_chunk(std::uint32_t slot);
-void* shared_block(std::uint32_t slot, std::size_t bytes);
+// Where the thread that runs a `single` leaves its variables for the others of its team.
+void*& copied();
 
 [[noreturn]] void fail_unserved(const char* name);
 

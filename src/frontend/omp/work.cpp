@@ -1,19 +1,12 @@
 #include "frontend/omp/work.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 
 #include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp {
 namespace {
-
-// By slot: the number of the latest `single` that a thread of this node has taken.
-std::atomic<std::uint64_t> singles_here[kSlots];
-
-// The counter of a slot by which turns pass, by its number in the job.
-std::uint32_t turns_of(std::uint32_t slot) { return kSlots + slot; }
 
 // The next construct of the team. Its slot has served before; a barrier of the team in between
 // keeps the two apart, and is made here where the program has none.
@@ -23,9 +16,8 @@ std::uint32_t next_slot() {
     team_barrier();
     own.without_barrier = 1;
   }
-  Thread& me = this_thread();
   if (own.size == 1) return 0;
-  return static_cast<std::uint32_t>(++me.generation % kSlots);
+  return static_cast<std::uint32_t>(++own.progress->generation % kSlots);
 }
 
 std::uint64_t divide_up(std::uint64_t number, std::uint64_t by) {
@@ -84,10 +76,11 @@ bool next_static(Work& work, std::uint64_t& begin, std::uint64_t& end) {
 }
 
 bool next_of_counter(Work& work, std::uint64_t& begin, std::uint64_t& end) {
-  if (region().size == 1) {
+  const Region& own = region();
+  if (own.size == 1) {
     work.chunk = work.rounds++;
   } else {
-    work.chunk = take_chunk(work.slot) - this_thread().taken[work.slot];
+    work.chunk = own.team->take_chunk(work.slot) - own.progress->taken[work.slot];
   }
   if (work.plan.schedule == Schedule::kGuided) {
     if (!find_guided(work, work.chunk)) return false;
@@ -106,7 +99,7 @@ void pass_turn(Work& work) {
   if (!work.has_chunk || !work.plan.is_ordered || region().size == 1) return;
   wait_for_turn();
   work.has_turn = false;
-  terrane_program_add(turns_of(work.slot), 1);
+  region().team->pass_turn(work.slot);
 }
 
 }  // namespace
@@ -181,8 +174,8 @@ void end_work() {
   std::free(work.block);
   if (own.size == 1) return;
   std::uint64_t chunks = chunks_of(work);
-  if (takes_from_counter(work)) this_thread().taken[work.slot] += chunks + own.size;
-  if (work.plan.is_ordered) this_thread().turns[work.slot] += chunks;
+  if (takes_from_counter(work)) own.progress->taken[work.slot] += chunks + own.size;
+  if (work.plan.is_ordered) own.progress->turns[work.slot] += chunks;
 }
 
 void end_work_and_wait() {
@@ -190,34 +183,29 @@ void end_work_and_wait() {
   team_barrier();
 }
 
-// All threads know which node has it, and its thread that comes first takes it: nothing is sent.
-// Several in a row without a barrier between them go round.
 bool begin_single() {
   Region& own = region();
-  if (own.size == 1) return true;
-  std::uint32_t slot = next_slot();
-  std::uint32_t nodes = std::min(terrane_program_nodes(), own.size);
-  if (own.singles++ % nodes != terrane_program_node()) return false;
-  std::uint64_t generation = this_thread().generation;
-  std::uint64_t latest = singles_here[slot].load(std::memory_order_relaxed);
-  return latest < generation &&
-         singles_here[slot].compare_exchange_strong(latest, generation, std::memory_order_relaxed);
+  return own.size == 1 || own.team->takes_single(own, next_slot());
 }
 
 void wait_for_turn() {
-  Work& work = region().work;
-  if (work.has_turn || !work.is_active || region().size == 1) return;
-  terrane_program_await(turns_of(work.slot),
-                        static_cast<std::int64_t>(this_thread().turns[work.slot] + work.chunk));
+  Region& own = region();
+  Work& work = own.work;
+  if (work.has_turn || !work.is_active || own.size == 1) return;
+  own.team->await_turn(work.slot, own.progress->turns[work.slot] + work.chunk);
   work.has_turn = true;
 }
 
 void* block_of_work(std::size_t bytes) {
   Region& own = region();
-  if (own.size > 1) return shared_block(own.work.slot, bytes);
-  own.work.block = std::calloc(1, bytes);
-  if (own.work.block == nullptr) terrane_program_fail("no memory for what a loop needs");
-  return own.work.block;
+  void* block = nullptr;
+  if (own.size > 1) {
+    block = own.team->shared_block(own, own.work.slot, bytes);
+  } else {
+    block = own.work.block = std::calloc(1, bytes);
+  }
+  if (block == nullptr) terrane_program_fail("no memory for what the threads of a loop share");
+  return block;
 }
 
 }  // namespace terrane::frontend::omp

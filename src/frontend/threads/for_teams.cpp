@@ -23,6 +23,7 @@
 #include "platform/page_size.h"
 #include "platform/quiet_thread.h"
 #include "platform/wait.h"
+#include "waiting/backoff.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -96,6 +97,8 @@ using terrane::protocol::LockResult;
 
 #pragma GCC visibility push(default)
 extern "C" {
+
+bool terrane_program_has_started() { return !is_before_start(); }
 
 std::uint32_t terrane_program_node() { return is_before_start() ? 0 : program().self(); }
 
@@ -184,6 +187,23 @@ void terrane_program_repeat(void (*function)(), std::uint32_t pause_us) {
     }
   };
   terrane::platform::start_without_signals(repeat).detach();
+}
+
+void* terrane_program_private_memory(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 64;
+  Private ours;
+  void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) & ~(kAlignment - 1));
+  if (memory == nullptr) terrane_program_fail("no memory for a team of threads");
+  return std::memset(memory, 0, bytes);
+}
+
+void terrane_program_wait(std::atomic<std::uint32_t>* word, std::uint32_t value, bool polls) {
+  using namespace terrane::waiting;
+  wait_while_equal(*word, value, polls ? kCrowdedNs : 0);
+}
+
+void terrane_program_wake(std::atomic<std::uint32_t>* word) {
+  terrane::platform::futex_wake_all(*word);
 }
 
 void terrane_program_has_barriers(std::uint32_t count) { set_team_barriers(count); }

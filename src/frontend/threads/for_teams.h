@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,6 +11,8 @@
 // what is about teams may not be called.
 extern "C" {
 
+// Whether the program has started on this node.
+bool terrane_program_has_started();
 // Which node this is, and how many run threads of the program. Those that lend their memory alone
 // are not counted; they come after the others.
 std::uint32_t terrane_program_node();
@@ -56,6 +59,13 @@ void terrane_program_look();
 // Calls the function again and again, so many microseconds apart, in a thread of this node that is
 // none of the program's.
 void terrane_program_repeat(void (*function)(), std::uint32_t pause_us);
+// Private memory of this node, of zeros and aligned to 64 bytes, which is never given back. Ends
+// the program where there is none.
+void* terrane_program_private_memory(std::size_t bytes);
+// For threads of this node, by a word of its private memory: waits while the word has that value,
+// or shorter; wakes all that wait so. `polls`: for some time before the thread sleeps.
+void terrane_program_wait(std::atomic<std::uint32_t>* word, std::uint32_t value, bool polls);
+void terrane_program_wake(std::atomic<std::uint32_t>* word);
 // Starts a detached thread on a node. An error number, or 0.
 int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* argument,
                            std::size_t stack_bytes);

@@ -1,11 +1,14 @@
 // Loops, sections and ordered. Static ones are computed by the compiler's code from bounds that it
 // asks for; the others take their chunks.
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 #include "frontend/omp/kmp/abi.h"
 #include "frontend/omp/work.h"
+#include "frontend/threads/for_teams.h"
 
 namespace terrane::frontend::omp::kmp {
 namespace {
@@ -37,12 +40,17 @@ std::int32_t plain(std::int32_t schedule) { return (schedule & ~kModifiers) % kW
 constexpr unsigned kMostDimensions = 256;
 thread_local std::uint64_t extents[kMostDimensions];
 thread_local unsigned dimensions = 0;  // of a doacross loop that has not begun yet
-// Of the doacross loop that the thread is in.
+// Of a doacross loop: Doacross::of_caller, from its begin to its end.
 struct Dimension {
   std::int64_t first, last, step;
 };
-thread_local Dimension loop_dimensions[kMostDimensions];
-thread_local unsigned loop_depth = 0;
+struct Dimensions {
+  unsigned depth;
+  Dimension of[kMostDimensions];  // `depth` of them are there
+};
+const Dimensions& own_dimensions() {
+  return *static_cast<const Dimensions*>(region().doacross.of_caller);
+}
 
 template <typename T>
 std::uint64_t count_of(T first, T last, std::make_signed_t<T> step) {
@@ -195,8 +203,9 @@ namespace {
 
 // An iteration's numbers, counted from 0.
 void count(const std::int64_t* iteration, std::uint64_t* from_zero) {
-  for (unsigned i = 0; i < loop_depth; ++i) {
-    const Dimension& one = loop_dimensions[i];
+  const Dimensions& all = own_dimensions();
+  for (unsigned i = 0; i < all.depth; ++i) {
+    const Dimension& one = all.of[i];
     from_zero[i] = static_cast<std::uint64_t>((iteration[i] - one.first) / one.step);
   }
 }
@@ -270,9 +279,14 @@ void __kmpc_end_ordered(const Ident*, Gtid) {}
 void __kmpc_doacross_init(const Ident*, Gtid, std::int32_t depth, const Dimension* of) {
   if (depth <= 0 || static_cast<unsigned>(depth) > kMostDimensions)
     fail_unserved("a doacross loop of more than 256 dimensions");
-  loop_depth = dimensions = static_cast<unsigned>(depth);
+  dimensions = static_cast<unsigned>(depth);
+  auto* all = static_cast<Dimensions*>(
+      std::malloc(offsetof(Dimensions, of) + dimensions * sizeof(Dimension)));
+  if (all == nullptr) terrane_program_fail("no memory for a doacross loop");
+  region().doacross.of_caller = all;
+  all->depth = dimensions;
   for (unsigned i = 0; i < dimensions; ++i) {
-    loop_dimensions[i] = of[i];
+    all->of[i] = of[i];
     extents[i] = count_of(of[i].first, of[i].last, of[i].step);
   }
 }
@@ -283,8 +297,9 @@ void __kmpc_doacross_post(const Ident*, Gtid, const std::int64_t* iteration) {
 }
 // An iteration outside of the loop is none to wait for.
 void __kmpc_doacross_wait(const Ident*, Gtid, const std::int64_t* iteration) {
-  for (unsigned i = 0; i < loop_depth; ++i) {
-    const Dimension& one = loop_dimensions[i];
+  const Dimensions& all = own_dimensions();
+  for (unsigned i = 0; i < all.depth; ++i) {
+    const Dimension& one = all.of[i];
     bool is_before = one.step > 0 ? iteration[i] < one.first : iteration[i] > one.first;
     bool is_behind = one.step > 0 ? iteration[i] > one.last : iteration[i] < one.last;
     if (is_before || is_behind) return;
@@ -293,6 +308,9 @@ void __kmpc_doacross_wait(const Ident*, Gtid, const std::int64_t* iteration) {
   count(iteration, from_zero);
   wait_doacross(from_zero);
 }
-void __kmpc_doacross_fini(const Ident*, Gtid) { end_work(); }
+void __kmpc_doacross_fini(const Ident*, Gtid) {
+  end_work();
+  std::free(std::exchange(region().doacross.of_caller, nullptr));
+}
 
 }  // extern "C"

@@ -194,7 +194,7 @@ void __kmpc_copyprivate(const Ident*, Gtid, std::size_t, void* variables,
 }
 // The same for one variable at a time: where it is, for every thread.
 void* __kmpc_copyprivate_light(const Ident*, Gtid, void* variable) {
-  if (variable != nullptr) set_copied(variable);
+  if (variable != nullptr) copied() = variable;
   team_barrier();
   return copied();
 }
