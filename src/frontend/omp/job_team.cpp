@@ -147,7 +147,7 @@ std::uint32_t pool_here() { return share(known_pool, terrane_program_node()); }
 
 // For the thread of that number.
 Region region_of_job(std::uint32_t number, std::uint32_t local, const Fork& fork) {
-  Region made = make_region(&implicit_region(), number, fork.size);
+  Region made = make_region(&implicit_region, number, fork.size);
   made.threads_here = share(fork.size, terrane_program_node());
   made.local = local;
   made.team = &job_team;

@@ -23,11 +23,11 @@ struct TaskPool {
   Queue* queues = nullptr;                    // by the threads' places among those of this node
   std::uint32_t room = 0;                     // so many have one
   std::atomic<std::uint32_t> queues_used{0};  // the first of them, so far
-  std::atomic<std::uint32_t> unfinished{0};   // tasks that were in them and have not ended
+  std::atomic<bool> has_created{false};       // tasks, since take_had_tasks (task_queue.h)
+  alignas(64) std::atomic<std::uint32_t> unfinished{0};  // tasks that have not ended
   // The threads that have come to the barrier at hand, and how many barriers are over.
-  std::atomic<std::uint32_t> come{0};
+  alignas(64) std::atomic<std::uint32_t> come{0};
   std::atomic<std::uint64_t> barriers_over{0};
-  std::atomic<bool> has_created{false};  // tasks, since take_had_tasks (task_queue.h)
 };
 
 }  // namespace terrane::frontend::omp

@@ -101,15 +101,8 @@ std::uint32_t usual_team_size() {
 
 }  // namespace
 
-Region& implicit_region() {
-  static thread_local constinit Region implicit;
-  return implicit;
-}
-
-Thread& this_thread() {
-  static thread_local constinit Thread thread;
-  return thread;
-}
+thread_local constinit Thread own_thread;
+thread_local constinit Region implicit_region;
 
 Controls& controls() {
   Thread& me = this_thread();
@@ -119,11 +112,6 @@ Controls& controls() {
     if (environment().shows != 0 && terrane_program_is_main()) omp_display_env(0);
   }
   return me.controls;
-}
-
-Region& region() {
-  Region* own = this_thread().region;
-  return own == nullptr ? implicit_region() : *own;
 }
 
 Controls controls_within(unsigned flags) {

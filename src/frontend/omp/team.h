@@ -138,17 +138,21 @@ struct Thread {
   std::int32_t team_number = 0, teams = 1;
 };
 
-Thread& this_thread();
+extern thread_local constinit Thread own_thread;
+inline Thread& this_thread() { return own_thread; }
 // The calling thread is in another task from now on; the number of the one before.
 inline std::uint32_t begin_task_number() {
   Thread& me = this_thread();
   return std::exchange(me.task_number, ++me.tasks_begun);
 }
 Controls& controls();
-// The region that the calling thread is in; one for the implicit region.
-Region& region();
-// That around the program, of the calling thread.
-Region& implicit_region();
+// The region around the program, of the calling thread.
+extern thread_local constinit Region implicit_region;
+// The region that the calling thread is in, or that one.
+inline Region& region() {
+  Region* own = this_thread().region;
+  return own == nullptr ? implicit_region : *own;
+}
 
 // Runs function(data) by a team. `wanted` 0: as many threads as the control variables say. `work`:
 // a loop that all threads begin with, or nullptr. `flags`: the number of the clause proc_bind.
