@@ -18,6 +18,7 @@ namespace terrane::patch {
 
 ElfCode::ElfCode(ElfCode&& other) noexcept
     : path_(std::move(other.path_)),
+      has_unwinding_(other.has_unwinding_),
       file_(std::exchange(other.file_, nullptr)),
       size_(other.size_),
       has_text_relocations_(other.has_text_relocations_),
@@ -96,6 +97,7 @@ void ElfCode::read_unwinding(std::uint64_t header) {
   std::memcpy(&away, start.data() + kPointer, sizeof away);
   std::uint64_t tables = header + kPointer + static_cast<std::uint64_t>(std::int64_t{away});
   functions_ = unwound_functions(bytes(tables, ~std::uint64_t{0}), tables);
+  has_unwinding_ = !functions_.empty();
 }
 
 void ElfCode::read_sections() {

@@ -35,6 +35,8 @@ class ElfCode {
   bool has_text_relocations() const { return has_text_relocations_; }
   // Functions by the tables of unwinding (.eh_frame) and by symbols, in order, without overlaps.
   const std::vector<CodeRange>& functions() const { return functions_; }
+  // Whether it has tables of unwinding: what compilers make is then in functions.
+  bool has_unwinding() const { return has_unwinding_; }
   // The bytes of [address, address + size) that the file has; fewer at the end of a segment.
   std::span<const std::uint8_t> bytes(std::uint64_t address, std::uint64_t size) const;
   // The symbol of the function that holds an address, demangled; empty: it is not known.
@@ -56,6 +58,7 @@ class ElfCode {
   void sort_functions();
 
   std::string path_;
+  bool has_unwinding_ = false;
   const std::uint8_t* file_ = nullptr;
   std::size_t size_ = 0;
   bool has_text_relocations_ = false;

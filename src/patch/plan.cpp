@@ -15,6 +15,12 @@ struct Stretch {
   bool is_function;
 };
 
+// Where bytes of a stretch that cannot be decoded may be a locked instruction.
+struct Doubt {
+  std::size_t stretch;
+  std::uint64_t address;
+};
+
 std::vector<Stretch> stretches_of(const ElfCode& file) {
   std::vector<Stretch> all;
   for (const CodeRange& section : file.code()) {
@@ -53,6 +59,7 @@ class Planner {
 
   Plan make(bool without_jumps) {
     for (std::size_t i = 0; i < stretches_.size(); ++i) find_in(i);
+    judge_gaps();
     auto by_address = [](const Site& a, const Site& b) {
       return a.instruction.address < b.instruction.address;
     };
@@ -70,8 +77,13 @@ class Planner {
     Decoded found = decode(code, begin, fences_);
     if (!found.is_good) {
       bool has_more = next_candidate(code, found.end - begin, fences_) < code.size();
-      if (has_more || !found.locked.empty())
-        plan_.doubts.push_back(found.locked.empty() ? found.end : found.locked[0].address);
+      if (!has_more && found.locked.empty()) return;
+      std::uint64_t doubt = found.locked.empty() ? found.end : found.locked[0].address;
+      if (stretches_[number].is_function) {
+        plan_.doubts.push_back(doubt);
+      } else {
+        gaps_.push_back({number, doubt});
+      }
       return;
     }
     for (const LockedInstruction& one : found.locked) {
@@ -82,6 +94,49 @@ class Planner {
       }
     }
     if (!found.locked.empty()) decoded_.emplace(number, std::move(found));
+  }
+
+  bool is_gap(std::size_t number) const {
+    return std::any_of(gaps_.begin(), gaps_.end(),
+                       [number](const Doubt& one) { return one.stretch == number; });
+  }
+
+  // Where jumps and calls lead, in order; with bytes that may be one, where a function cannot be
+  // decoded.
+  std::vector<std::uint64_t> all_targets() const {
+    std::vector<std::uint64_t> all, inside;
+    for (const Doubt& one : gaps_) {
+      const CodeRange& gap = stretches_[one.stretch].range;
+      for (std::uint64_t at = gap.begin; at < gap.end; ++at) inside.push_back(at);
+    }
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+      if (is_gap(i)) continue;
+      const CodeRange& range = stretches_[i].range;
+      Decoded found = decode(bytes_of(file_, range), range.begin, fences_);
+      all.insert(all.end(), found.targets.begin(), found.targets.end());
+      if (found.is_good) continue;
+      auto possible = possible_targets(bytes_of(file_, range), range.begin, inside);
+      all.insert(all.end(), possible.begin(), possible.end());
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+
+  // Doubts about what lies between two functions, if jumps or calls lead there, or the code before
+  // goes on there. Otherwise it is data: tables that were written by hand beside the code that
+  // reads them, as libcrypto has them.
+  void judge_gaps() {
+    if (gaps_.empty()) return;
+    std::vector<std::uint64_t> targets = all_targets();
+    for (const Doubt& one : gaps_) {
+      const CodeRange& range = stretches_[one.stretch].range;
+      auto first = std::lower_bound(targets.begin(), targets.end(), range.begin);
+      bool is_entered = first != targets.end() && *first < range.end;
+      bool goes_on = one.stretch > 0 && stretches_[one.stretch - 1].range.end == range.begin &&
+                     decoded(one.stretch - 1).falls_through;
+      if (!file_.has_unwinding() || is_entered || goes_on) plan_.doubts.push_back(one.address);
+    }
+    std::sort(plan_.doubts.begin(), plan_.doubts.end());
   }
 
   // What is decoded of a stretch near a site.
@@ -184,6 +239,7 @@ class Planner {
   std::map<std::size_t, Decoded> decoded_;
   std::map<std::size_t, CodeRange> rooms_;
   std::vector<std::uint64_t> targets_;
+  std::vector<Doubt> gaps_;  // between functions
   Plan plan_;
 };
 

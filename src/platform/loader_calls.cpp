@@ -28,6 +28,7 @@ namespace {
 constexpr int kSetDispatch = 59;         // PR_SET_SYSCALL_USER_DISPATCH
 constexpr int kDispatchedCode = 2;       // SYS_USER_DISPATCH
 constexpr std::size_t kMostFiles = 512;  // in one call of dlopen
+constexpr std::size_t kMostParts = 16;   // of one file
 constexpr std::uintptr_t kTop = std::uintptr_t{1} << 47;
 
 struct Range {
@@ -37,10 +38,11 @@ struct Range {
 
 // Of the thread that loads; its signal handler alone writes it.
 struct State {
-  Range left;             // of the window
-  std::uintptr_t header;  // of the file that is being mapped; 0: not known yet
-  long file;              // its descriptor
-  Range writable;         // the part of it that was mapped last for writing
+  Range left;                  // of the window
+  std::uintptr_t header;       // of the file that is being mapped; 0: not known yet
+  long file;                   // its descriptor
+  Range writable[kMostParts];  // parts of it that are mapped for writing
+  std::size_t parts;
   Constructors files[kMostFiles];
   std::size_t count;
   bool missed;
@@ -71,7 +73,8 @@ bool is_in_window(std::uintptr_t from, std::uintptr_t to) {
 // of libraries) need not be the same on all nodes.
 bool leaves_place_open(const long* arguments) {
   bool has_place = (arguments[3] & MAP_FIXED) != 0;
-  return !has_place && (arguments[4] == -1 || (arguments[3] & MAP_DENYWRITE) != 0);
+  auto file = static_cast<int>(arguments[4]);  // the upper half of the register is anything
+  return !has_place && (file == -1 || (arguments[3] & MAP_DENYWRITE) != 0);
 }
 
 long map(const long* given) {
@@ -94,7 +97,8 @@ long map(const long* given) {
     state.header = at;
     state.file = arguments[4];
   }
-  if (is_code && (arguments[2] & PROT_WRITE) != 0) state.writable = {at, at + whole};
+  if (is_code && (arguments[2] & PROT_WRITE) != 0 && state.parts < kMostParts)
+    state.writable[state.parts++] = {at, at + whole};
   return result;
 }
 
@@ -126,7 +130,8 @@ void take_constructors(std::uintptr_t header) {
   Constructors found;
   found.address = header - loaded->p_vaddr / page_bytes() * page_bytes();
   std::uintptr_t begin = found.address + dynamic->p_vaddr, end = begin + dynamic->p_memsz;
-  if (!state.writable.contains(begin, end)) {
+  auto* last = state.writable + state.parts;
+  if (std::none_of(state.writable, last, [&](Range one) { return one.contains(begin, end); })) {
     state.missed = true;
     return;
   }
@@ -148,7 +153,7 @@ long close_file(const long* given) {
   if (state.header != 0 && state.file == given[0]) {
     take_constructors(state.header);
     state.header = 0;
-    state.writable = {};
+    state.parts = 0;
   }
   return call_kernel(SYS_close, given);
 }
@@ -203,7 +208,7 @@ LoaderCalls::LoaderCalls(std::uintptr_t next, std::uintptr_t end) {
   state.left = {next, end};
   state.window = next;
   state.header = 0;
-  state.writable = {};
+  state.parts = 0;
   state.count = 0;
   state.missed = false;
 }

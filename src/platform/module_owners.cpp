@@ -16,6 +16,9 @@ constexpr std::string_view kLanguages[] = {
     "libclang_rt", "linux-vdso", "linux-gate",  "vgpreload_",
 };
 
+// Parts of the paths of libraries that each node has for itself.
+constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-"};
+
 using Marks = std::vector<bool>;
 
 bool is_terranes(const Module& module) { return module.name.starts_with("libterrane"); }
@@ -61,6 +64,12 @@ bool is_language_library(std::string_view name) {
                      [name](std::string_view language) { return name.starts_with(language); });
 }
 
+bool is_node_library(std::string_view path) {
+  return std::any_of(std::begin(kOfNodes), std::end(kOfNodes), [path](std::string_view part) {
+    return path.find(part) != std::string_view::npos;
+  });
+}
+
 std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
                                    const std::function<bool(const Module&)>& opened) {
   std::size_t count = modules.size();
@@ -85,6 +94,8 @@ std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
       owners.push_back(ModuleOwner::kLanguage);
     } else if (is_terranes(modules[i]) || !by_program[i]) {
       owners.push_back(ModuleOwner::kTerrane);
+    } else if (i != 0 && is_node_library(modules[i].path)) {
+      owners.push_back(ModuleOwner::kNode);
     } else {
       owners.push_back(by_us[i] ? ModuleOwner::kBoth : ModuleOwner::kProgram);
     }

@@ -31,6 +31,14 @@ TEST(LockedTest, LibrariesThatAreOpenedLaterAreServed) {
                 kProgram + " library " + kLibrary);
 }
 
+// Bytes between functions are data unless a jump leads there: then they may be any instruction.
+TEST(LockedTest, ATableAmongCodeIsRefusedWhereAJumpLeadsThere) {
+  expect_good("-n 2 --placement 1", kProgram + " library " + TABLE_LIBRARY);
+  Outcome outcome = finish(threads("-n 2 --placement 1", kProgram + " library " + ENTERED_LIBRARY));
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.err, "has data among its code"), 1) << outcome.err;
+}
+
 // Their pages stay as they are, but for that of an instruction on 16 bytes.
 TEST(LockedTest, RelaxedOnesAreDoneInTheHomesOfTheirWords) {
   for (const char* nodes :

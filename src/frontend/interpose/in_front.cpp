@@ -51,7 +51,7 @@ std::string without(std::string_view list, std::string_view files) {
   const char* library = std::getenv(platform::kPreloadedLibraryVariable);
   const char* program = std::getenv(platform::kPreloadedProgramVariable);
   const char* list = std::getenv("LD_PRELOAD");
-  if (library == nullptr || program == nullptr || !is_program(program)) return;
+  if (library == nullptr || program == nullptr || !is_in_front_of_program()) return;
   std::string left = without(list != nullptr ? list : "", library);
   unsetenv(platform::kPreloadedLibraryVariable);
   unsetenv(platform::kPreloadedProgramVariable);
@@ -63,6 +63,11 @@ std::string without(std::string_view list, std::string_view files) {
 }
 
 }  // namespace
+
+bool is_in_front_of_program() {
+  const char* program = std::getenv(platform::kPreloadedProgramVariable);
+  return program == nullptr || is_program(program);
+}
 
 std::string library_behind_libc() {
   Dl_info ours = object_of(reinterpret_cast<const void*>(&library_behind_libc));

@@ -9,4 +9,8 @@ namespace terrane::frontend {
 // that hands on to them.
 std::string library_behind_libc();
 
+// Whether this process is the program that `terrane run` or `terrane threads` has put the library
+// in front of, and not what runs before it, such as env(1). From the first constructor on.
+bool is_in_front_of_program();
+
 }  // namespace terrane::frontend

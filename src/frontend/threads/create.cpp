@@ -13,7 +13,9 @@
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/cancel.h"
+#include "frontend/threads/early_threads.h"
 #include "frontend/threads/for_teams.h"
+#include "frontend/threads/libraries.h"
 #include "frontend/threads/program.h"
 
 namespace terrane::frontend::threads {
@@ -251,8 +253,11 @@ extern "C" {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                    void* argument) noexcept {
   Program* program = Program::get();
+  if (program == nullptr && is_before_program())
+    return create_early(__builtin_return_address(0), thread, attributes, function, argument);
   bool programs = program != nullptr && is_in_program() &&
-                  program->allocates_shared(__builtin_return_address(0));
+                  program->allocates_shared(__builtin_return_address(0)) &&
+                  !libraries().is_nodes(reinterpret_cast<const void*>(function));
   if (!programs) return terrane::frontend::create_thread(thread, attributes, function, argument);
   return terrane::frontend::threads::create_thread(thread, attributes, function, argument);
 }
@@ -268,7 +273,10 @@ int terrane_program_thread(std::uint32_t node, void* (*function)(void*), void* a
 }
 
 int pthread_join(pthread_t thread, void** result) {
-  if (record_of(thread) == nullptr) return next<"pthread_join">(::pthread_join)(thread, result);
+  if (record_of(thread) == nullptr) {
+    EarlyJoin joins(thread);
+    return next<"pthread_join">(::pthread_join)(thread, result);
+  }
   return join(thread, result, kForEver);
 }
 

@@ -25,39 +25,51 @@ bool contains(const std::vector<platform::CodePages>& pages, const void* code) {
 
 }  // namespace
 
+void Libraries::add(platform::Module module, ModuleOwner owner, bool allocates) {
+  auto add_to = [&](std::vector<platform::CodePages>& pages) {
+    pages.insert(pages.end(), module.code.begin(), module.code.end());
+  };
+  if (owner == ModuleOwner::kProgram) add_to(own);
+  if (owner == ModuleOwner::kNode) add_to(nodes);
+  if (allocates) add_to(allocating);
+  modules.push_back(std::move(module));
+  owners.push_back(owner);
+}
+
 Libraries Libraries::now(const Libraries* before) {
   Libraries found;
-  found.modules = platform::loaded_modules();
-  found.owners = platform::owners_of(found.modules, [&](const platform::Module& module) {
-    return before != nullptr &&
-           std::none_of(before->modules.begin(), before->modules.end(), [&](const auto& known) {
-             return known.address == module.address && known.path == module.path;
-           });
-  });
-  for (std::size_t i = 0; i < found.modules.size(); ++i) {
-    const platform::Module& module = found.modules[i];
-    bool is_own = found.owners[i] == ModuleOwner::kProgram;
+  std::vector<platform::Module> modules = platform::loaded_modules();
+  std::vector<ModuleOwner> owners =
+      platform::owners_of(modules, [&](const platform::Module& module) {
+        return before != nullptr &&
+               std::none_of(before->modules.begin(), before->modules.end(), [&](const auto& known) {
+                 return known.address == module.address && known.path == module.path;
+               });
+      });
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    platform::Module& module = modules[i];
     // A library that keeps nothing is good for both: the program's calls give the program memory.
-    bool serves_both = !platform::is_language_library(module.name) &&
+    bool serves_both = owners[i] != ModuleOwner::kNode && owners[i] != ModuleOwner::kLanguage &&
                        !module.name.starts_with("libterrane") && platform::keeps_nothing(module);
-    bool allocates = is_own || serves_both ||
+    bool allocates = owners[i] == ModuleOwner::kProgram || serves_both ||
                      std::any_of(std::begin(kAllocating), std::end(kAllocating),
                                  [&](auto name) { return module.name.starts_with(name); });
-    if (is_own) found.own.insert(found.own.end(), module.code.begin(), module.code.end());
-    if (allocates)
-      found.allocating.insert(found.allocating.end(), module.code.begin(), module.code.end());
+    found.add(std::move(module), owners[i], allocates);
   }
   return found;
 }
 
 // A library in the window may run constructors before it is known.
 bool Libraries::allocates_shared(const void* caller) const {
-  return contains(allocating, caller) || library_window::contains(caller);
+  return contains(allocating, caller) ||
+         (library_window::contains(caller) && !contains(nodes, caller));
 }
 
 bool Libraries::is_own(const void* code) const {
-  return contains(own, code) || library_window::contains(code);
+  return contains(own, code) || (library_window::contains(code) && !contains(nodes, code));
 }
+
+bool Libraries::is_nodes(const void* code) const { return contains(nodes, code); }
 
 platform::ModuleOwner Libraries::owner_at(std::uintptr_t address) const {
   for (std::size_t i = 0; i < modules.size(); ++i)

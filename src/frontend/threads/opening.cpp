@@ -94,13 +94,10 @@ Libraries opened_now() {
       return one.address == module.address && one.path == module.path;
     });
     if (!is_new || !library_window::contains(reinterpret_cast<void*>(module.address))) continue;
-    bool language = platform::is_language_library(module.name);
-    found.owners.push_back(language ? platform::ModuleOwner::kLanguage
-                                    : platform::ModuleOwner::kProgram);
-    auto& code = module.code;
-    if (!language) found.own.insert(found.own.end(), code.begin(), code.end());
-    found.allocating.insert(found.allocating.end(), code.begin(), code.end());
-    found.modules.push_back(std::move(module));
+    auto owner = platform::ModuleOwner::kProgram;
+    if (platform::is_language_library(module.name)) owner = platform::ModuleOwner::kLanguage;
+    if (platform::is_node_library(module.path)) owner = platform::ModuleOwner::kNode;
+    found.add(std::move(module), owner, owner != platform::ModuleOwner::kNode);
   }
   return found;
 }
@@ -110,6 +107,7 @@ void add_to_known(const Libraries& found) {
   all.modules.insert(all.modules.end(), found.modules.begin(), found.modules.end());
   all.owners.insert(all.owners.end(), found.owners.begin(), found.owners.end());
   all.own.insert(all.own.end(), found.own.begin(), found.own.end());
+  all.nodes.insert(all.nodes.end(), found.nodes.begin(), found.nodes.end());
   all.allocating.insert(all.allocating.end(), found.allocating.begin(), found.allocating.end());
   set_libraries(std::move(all));
 }
@@ -135,8 +133,8 @@ struct Loaded {
   std::string wrong;       // what no node can do, or not this one
 };
 
-// The loader's own call, in the window. Constructors of languages' libraries run here, since each
-// node has such a library for itself.
+// The loader's own call, in the window. Constructors of libraries that each node has for itself run
+// here.
 Loaded load(const Opening& opening) {
   Loaded loaded;
   if (!library_window::is_reserved()) {
@@ -160,8 +158,8 @@ Loaded load(const Opening& opening) {
   }
   if (loaded.handle == nullptr) return loaded;
   loaded.found = opened_now();
-  run_constructors(
-      constructors_of(platform::ModuleOwner::kLanguage, loaded.found, loaded.constructors));
+  for (auto owner : {platform::ModuleOwner::kLanguage, platform::ModuleOwner::kNode})
+    run_constructors(constructors_of(owner, loaded.found, loaded.constructors));
   return loaded;
 }
 

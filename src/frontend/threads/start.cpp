@@ -19,8 +19,10 @@
 #include <vector>
 
 #include "base/own_process.h"
+#include "frontend/interpose/in_front.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/early_threads.h"
 #include "frontend/threads/libraries.h"
 #include "frontend/threads/opening.h"
 #include "frontend/threads/output.h"
@@ -30,7 +32,6 @@
 #include "frontend/threads/signal_offers.h"
 #include "frontend/threads/team_barriers.h"
 #include "platform/page_size.h"
-#include "platform/preload_variables.h"
 #include "platform/quiet_thread.h"
 #include "runtime/program/own_stack.h"
 
@@ -205,6 +206,7 @@ int run_main(int argc, char** argv, char** variables) {
 }
 
 void* run_program(void*) {
+  adopt_early_threads();
   environ = share(environ);
   Start& start = the_start;
   start.next(run_main, start.argc, share(start.argv), start.init, start.fini, nullptr,
@@ -218,6 +220,7 @@ void* run_program(void*) {
   ::on_exit(program.self() == 0 ? finish : finish_elsewhere, nullptr);
   watch_loops();
   if (program.lends()) come_to_team_barriers(program);
+  if (program.self() != 0) adopt_early_threads();
   if (program.self() != 0) program.serve();
   terrane::platform::start_without_signals([&] { program.serve(); }).detach();
   begin_offers();
@@ -242,13 +245,14 @@ void* run_program(void*) {
 // Whether this process is the program that `terrane threads` started: not what runs before it,
 // such as env(1), which hands the library on.
 bool is_the_program() {
-  return std::getenv("TERRANE_THREADS") != nullptr &&
-         std::getenv(terrane::platform::kPreloadedProgramVariable) == nullptr;
+  return std::getenv("TERRANE_THREADS") != nullptr && terrane::frontend::is_in_front_of_program();
 }
 
 }  // namespace
 
 namespace terrane::frontend::threads {
+
+bool is_before_program() { return the_process == 0 && is_the_program(); }
 
 void end_program(int code) {
   become_ender();
@@ -284,6 +288,7 @@ int __libc_start_main(MainFunction* main, int argc, char** argv, void (*init)(),
   const char* bind = std::getenv("LD_BIND_NOW");
   if (bind != nullptr && std::string_view(bind) == "terrane") ::unsetenv("LD_BIND_NOW");
   the_process = terrane::base::own_process();
+  end_early_threads();
   the_start = {call, main, argc, argv, init, fini, stack_end};
   start_program();
 }

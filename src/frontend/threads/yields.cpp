@@ -35,7 +35,8 @@ thread_local constinit Row row = {};
 void note_yield(std::uintptr_t caller) {
   std::uint64_t now = platform::now_ns();
   std::uint64_t computed = computed_ns();
-  if (computed - row.computed_ns > kInARowNs) row = {now, computed, false};
+  bool begins = row.since_ns == 0 || computed - row.computed_ns > kInARowNs;
+  if (begins) row = {now, computed, false};
   row.computed_ns = computed;
   if (row.has_said || now - row.since_ns < patience_ns()) return;
   row.has_said = true;

@@ -53,7 +53,8 @@ std::vector<std::string> paths_in_list(std::string_view list) {
     if (begin >= address) continue;
     std::string_view path = line.substr(begin, address - begin);
     bool language = platform::is_language_library(path.substr(path.rfind('/') + 1));
-    if (path.find('/') != std::string_view::npos && !language) paths.emplace_back(path);
+    bool is_shared = !language && !platform::is_node_library(path);
+    if (path.find('/') != std::string_view::npos && is_shared) paths.emplace_back(path);
   }
   return paths;
 }
