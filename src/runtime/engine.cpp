@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "runtime/page_steps.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 #include "waiting/backoff.h"
 #include "waiting/patience.h"
@@ -138,7 +139,14 @@ struct Engine::Steps {
     PageSteps(engine.space_, context.counters).perform(step);
   }
 
-  void perform(protocol::Fetch& step) { exchange(step); }
+  SharingWatch* watch() const {
+    return context.counters.sites == nullptr ? nullptr : context.counters.sites->sharing();
+  }
+
+  void perform(protocol::Fetch& step) {
+    WatchedTime time(step.stages ? watch() : nullptr, step.blocks.first);
+    exchange(step);
+  }
 
   void perform(protocol::AskAtomic& step) { exchange(step); }
 
@@ -159,6 +167,7 @@ struct Engine::Steps {
   }
 
   void perform(protocol::TakePush& step) {
+    WatchedTime time(watch(), step.blocks.first);
     engine.wait_until(context, [&] { return engine.remote_.take_push(step, context); });
   }
 

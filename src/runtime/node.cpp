@@ -10,6 +10,7 @@
 #include "runtime/before_operations.h"
 #include "runtime/memory_texts.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/sharing_reporter.h"
 #include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
 
@@ -35,6 +36,14 @@ void set_limits(protocol::HlrcConfig& config, const MemoryShare& share) {
   config.floor = std::min<std::uint64_t>(32, blocks.limit / 16);
   config.reserve = blocks.reserve;
   config.most_homes = blocks.most_homes;
+}
+
+// nullptr: nothing is counted.
+std::unique_ptr<SiteCounters> make_sites(const Options& options, const PageSpace& space) {
+  if (!options.stats && !options.check_sharing) return nullptr;
+  auto sites = std::make_unique<SiteCounters>(space.mapping().bytes(), space.unit());
+  if (options.check_sharing) sites->watch_sharing(space.nodes());
+  return sites;
 }
 
 // A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
@@ -70,12 +79,12 @@ base::Result<> Node::start() {
   auto space = PageSpace::create(options.value(), self(), nodes());
   if (!space) return space.error();
   space_ = std::move(space).value();
-  if (options.value().stats) {
-    sites_ = std::make_unique<SiteCounters>(space_->mapping().bytes(), space_->unit());
-    locks_ = std::make_unique<LockCounters>();
-    threads_.count_sites(sites_.get());
-  }
   races_.begin(options.value());
+  sharing_ = std::make_unique<SharingReporter>(options.value());
+  has_stats_ = options.value().stats;
+  sites_ = make_sites(options.value(), *space_);
+  if (sites_ != nullptr) locks_ = std::make_unique<LockCounters>();
+  threads_.count_sites(sites_.get());
   auto wired = wire_up(options.value());
   if (!wired) return wired;
 
@@ -195,10 +204,15 @@ int Node::leave(const ProgramNames& names, int code) {
   engine_->stop();
   // Not on the program's stack: a fault there would ask the transport.
   on_own_stack([this] { transport_->finish(); });
-  if (locks_ != nullptr) report();
-  on_own_stack([&] { races_.report(*bootstrap_, *space_, *engine_, names); });
+  if (has_stats_) report();
+  on_own_stack([&] {
+    races_.report(*bootstrap_, *space_, *engine_, names);
+    if (sites_ == nullptr) return;
+    NodeTimes times = times_of(threads_, *sites_, *locks_, platform::now_ns() - joined_ns_);
+    sharing_->report(*bootstrap_, *space_, *engine_, names, times, sites_->sharing());
+  });
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
-  return races_.exit_code(code);
+  return sharing_->exit_code(races_.exit_code(code));
 }
 
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {

@@ -35,6 +35,7 @@ struct Pane {
   void* address = nullptr;
 };
 
+class SharingReporter;
 struct Totals;
 
 // What threads have done so far, for a report about the phases of a program.
@@ -85,7 +86,7 @@ class Node : public Synchronisation {
   void guard(const void* block);
 
   // Collective: waits for all nodes, then leaves the job. No method but end() may be called
-  // afterwards. names: for the report of races. Result: the exit code of a program that ends with
+  // afterwards. names: for the reports. Result: the exit code of a program that ends with
   // `code`.
   int leave(const ProgramNames& names = {}, int code = 0);
   // Reports to the launcher that the job ends now, with `code`. This process must exit soon.
@@ -99,7 +100,7 @@ class Node : public Synchronisation {
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
   // The pages that this node has written; nullptr without a report (--stats).
-  PageWrites* page_writes() const { return sites_ == nullptr ? nullptr : &sites_->writes(); }
+  PageWrites* page_writes() const { return has_stats_ ? &sites_->writes() : nullptr; }
   // What the calling thread has done. with_own_threads: and all of the runtime's own threads here.
   Work work(bool with_own_threads);
   // The address of a block of an allocation that was not placed elsewhere; and the allocation, as
@@ -140,11 +141,13 @@ class Node : public Synchronisation {
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
+  bool has_stats_ = false;               // --stats
   std::unique_ptr<SiteCounters> sites_;  // this and locks_: nullptr without a report
   std::unique_ptr<LockCounters> locks_;
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   RaceReporter races_;
+  std::unique_ptr<SharingReporter> sharing_;
   MemoryWatch memory_watch_;
   std::uint64_t joined_ns_ = 0;
 };

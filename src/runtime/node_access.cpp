@@ -7,6 +7,7 @@
 #include "runtime/memory_texts.h"
 #include "runtime/node.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/sharing_watch.h"
 
 namespace terrane::runtime {
 namespace {
@@ -53,7 +54,10 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
     ++site.faults;
     if (zeros) ++site.zeros;
   }
-  (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns_since(from));
+  std::uint64_t ns = ns_since(from);
+  (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns);
+  if (sites_ != nullptr && sites_->sharing() != nullptr)
+    sites_->sharing()->waited(offset / space_->unit(), ns, came);
   context.waited_ns = 0;
   if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
   return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed

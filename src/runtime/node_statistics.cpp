@@ -7,11 +7,16 @@
 
 #include "runtime/memory_statistics.h"
 #include "runtime/node.h"
+#include "runtime/sharing_watch.h"
+#include "runtime/slow_report.h"
 #include "runtime/statistics.h"
 #include "runtime/wait_reports.h"
 
 namespace terrane::runtime {
 namespace {
+
+constexpr std::uint64_t kLeastBarriers = 10;  // fewer are of the start and the end of the job
+constexpr std::uint64_t kLeastTravels = 10;   // of a lock that is said to travel
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -109,6 +114,33 @@ Work Node::work(bool with_own_threads) {
     });
   work.waited_ns = waited_ns;
   return work;
+}
+
+NodeTimes times_of(const ThreadRegistry& threads, const SiteCounters& sites,
+                   const LockCounters& locks, std::uint64_t elapsed_ns) {
+  NodeTimes times{.elapsed_ns = elapsed_ns};
+  std::uint64_t barriers = 0;
+  std::uint64_t now_ns = platform::now_ns();
+  threads.for_each([&](const ThreadContext& context) {
+    if (context.role != nullptr) return;
+    const Counters& c = context.counters;
+    std::uint64_t since_ns = context.since_ns;
+    times.lived_ns += context.lived_ns.get() + (since_ns == 0 ? 0 : now_ns - since_ns);
+    times.fetch_ns += c.fetch_ns.get();
+    times.lock_ns += c.lock_ns.get();
+    times.barrier_ns += c.barrier_ns.get();
+    barriers += c.barriers.get();
+  });
+  if (barriers < kLeastBarriers) times.barrier_ns = 0;
+  if (sites.sharing() != nullptr) times.first_ns = sites.sharing()->first_ns();
+  for (const LockCounters::Lock& lock : locks.all()) {
+    if (lock.remote < kLeastTravels || lock.wait_ns <= times.lock_wait_ns) continue;
+    times.lock = lock.id - 1;
+    times.lock_wait_ns = lock.wait_ns;
+    times.acquires = lock.acquires;
+    times.remote = lock.remote;
+  }
+  return times;
 }
 
 void Node::report() const {

@@ -92,10 +92,12 @@ base::Result<Options> read_options(std::uint32_t nodes) {
   }
   const char* check = std::getenv("TERRANE_CHECK");
   options.check_races = check != nullptr && std::string_view(check) == "races";
-  if (options.check_races && options.sequential)
+  options.check_sharing = check != nullptr && std::string_view(check) == "sharing";
+  if ((options.check_races || options.check_sharing) && options.sequential)
     return base::error(
-        "TERRANE_CHECK=races: with TERRANE_CONSISTENCY=sequential no node has copies in which "
-        "races would show; leave one of the two out");
+        "TERRANE_CHECK={0}: with TERRANE_CONSISTENCY=sequential no node has copies in which "
+        "{0} would show; leave one of the two out",
+        check);
   if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
     options.check_output = text;
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')

@@ -20,8 +20,9 @@ struct Options {
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   bool sequential = false;         // TERRANE_CONSISTENCY=sequential: as HlrcConfig::sequential
   bool check_races = false;        // TERRANE_CHECK=races: as HlrcConfig::check_races
+  bool check_sharing = false;      // TERRANE_CHECK=sharing: a report of pages that come again
   std::string check_output;        // TERRANE_CHECK_OUTPUT: the file for what was found, as JSON
-  bool check_fails = false;        // TERRANE_CHECK_FAILS=1: races make the program's exit code
+  bool check_fails = false;        // TERRANE_CHECK_FAILS=1: what is found makes the exit code
   std::string transport = "auto";  // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"
   waiting::Mode wait = waiting::Mode::kAdaptive;  // TERRANE_WAIT: auto, spin, sleep

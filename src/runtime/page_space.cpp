@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 #include "platform/process_limits.h"
+#include "runtime/sharing_watch.h"
+#include "runtime/statistics.h"
 
 namespace terrane::runtime {
 namespace {
@@ -288,6 +290,14 @@ void PageSpace::write_pages(protocol::BlockRange blocks, const std::byte* from, 
     return;
   }
   write_pages(blocks, from);
+}
+
+void WatchedPages::arrive(PageSpace& space, const Counters& counters, NodeId home,
+                          protocol::BlockRange blocks, const std::byte* now) {
+  SharingWatch* watch = counters.sites == nullptr ? nullptr : counters.sites->sharing();
+  if (watch == nullptr) return;
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b, now += space.unit())
+    watch->arrives(b, home, before(space, b), now);
 }
 
 void PageSpace::stage(std::uint64_t slot, const std::byte* from) {

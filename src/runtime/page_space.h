@@ -135,6 +135,7 @@ class PageSpace {
   friend class PageSteps;
   friend struct KeptPages;
   friend struct CheckedPages;
+  friend struct WatchedPages;
   friend class PageLooks;
 
   // What peers access beside the pages.
@@ -233,6 +234,19 @@ struct CheckedPages {
     bool has = space.twinned_.contains(block);
     return has ? space.twins_.data() + block * space.unit_ : nullptr;
   }
+};
+
+// What a node had of pages before others come (runtime/sharing_watch.h).
+struct WatchedPages {
+  // nullptr: it had nothing.
+  static const std::byte* before(PageSpace& space, std::uint64_t block) {
+    bool has = space.control_of(space.self_).populated.contains(block);
+    if (!has || space.fresh_.contains(block)) return nullptr;
+    return space.mapping_.runtime() + block * space.unit_;
+  }
+  // Pages come from their home, which has their bytes at `now`.
+  static void arrive(PageSpace& space, const Counters& counters, NodeId home,
+                     protocol::BlockRange blocks, const std::byte* now);
 };
 
 // Which pages have memory at this node, for those who watch it.

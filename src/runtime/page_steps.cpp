@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 
 // The steps of an operation on real words, pages and views.
@@ -16,6 +17,10 @@ void count_flushed(std::uint64_t block, std::uint64_t bytes, Counters& counters)
   if (counters.sites == nullptr) return;
   counters.sites->of(block).flushed += bytes;
   counters.sites->writes().note_flushed(block);
+}
+
+SharingWatch* watch_of(const Counters& counters) {
+  return counters.sites == nullptr ? nullptr : counters.sites->sharing();
 }
 
 }  // namespace
@@ -196,6 +201,7 @@ void PageSteps::perform(const protocol::CopyHome& step) {
   const protocol::BlockSet& populated = space_.control_of(step.node).populated;
   const std::byte* home = space_.pages_of(step.node);
   const protocol::BlockRange all = step.blocks;
+  WatchedTime time(step.slot ? watch_of(counters_) : nullptr, all.first);
   for (std::uint64_t b = all.first; b < all.end();) {
     bool kept = populated.contains(b);
     protocol::BlockRange run{b, 1};
@@ -207,10 +213,13 @@ void PageSteps::perform(const protocol::CopyHome& step) {
     } else if (step.slot) {
       std::memcpy(to, home + b * space_.unit_, run.count * space_.unit_);
     } else {
+      WatchedPages::arrive(space_, counters_, step.node, run, home + b * space_.unit_);
       space_.write_pages(run, home + b * space_.unit_);
     }
     b = run.end();
   }
+  if (SharingWatch* watch = watch_of(counters_); watch != nullptr && step.slot)
+    watch->sends(all, step.node);
   counters_.pages_fetched.add(step.blocks.count);
   if (counters_.sites != nullptr) counters_.sites->note_fetched(all);
 }
@@ -234,6 +243,9 @@ void PageSteps::perform(protocol::StoreDiff& step) {
     if (std::memcmp(page, twin, space_.unit_) == 0) return;
     space_.back_home(step.node, step.block.value);
   }
+  SharingWatch* watch = watch_of(counters_);
+  WatchedTime time(watch, step.block.value);
+  if (watch != nullptr) watch->flushes(step.block.value, page, twin);
   step.result = space_.diff_.store(page, twin, space_.pages_of(step.node) + offset, space_.unit_,
                                    step.twin_follows);
   if (step.result > 0) count_flushed(step.block.value, step.result, counters_);
@@ -248,8 +260,10 @@ void PageSteps::perform(protocol::CompareHome& step) {
 void PageSteps::perform(const protocol::StoreHome& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
   space_.back_home(step.node, step.block.value);
-  std::memcpy(space_.pages_of(step.node) + offset, space_.mapping_.runtime() + offset,
-              space_.unit_);
+  std::byte* home = space_.pages_of(step.node) + offset;
+  const std::byte* page = space_.mapping_.runtime() + offset;
+  if (SharingWatch* watch = watch_of(counters_)) watch->flushes(step.block.value, page, home);
+  std::memcpy(home, page, space_.unit_);
   count_flushed(step.block.value, space_.unit_, counters_);
 }
 
@@ -260,6 +274,10 @@ void PageSteps::perform(const protocol::Merge& step) {
   if (step.unused) counters_.refreshed_unused.add(1);
   if (counters_.sites != nullptr) ++counters_.sites->of(step.block.value).refreshed;
   std::byte* staged = space_.staging_.data() + step.slot * space_.unit_;
+  SharingWatch* watch = watch_of(counters_);
+  WatchedTime time(watch, step.block.value);
+  if (watch != nullptr)
+    watch->merges(step.block.value, step.merges ? space_.twins_.data() + offset : page, staged);
   if (step.merges) {
     space_.diff_.store(staged, space_.twins_.data() + offset, page, space_.unit_, true);
   } else {

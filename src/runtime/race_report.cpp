@@ -6,21 +6,10 @@
 #include <map>
 #include <tuple>
 
+#include "runtime/report_names.h"
+
 namespace terrane::runtime {
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < ' ') {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string bytes_of(const RaceLine& line) {
   std::uint64_t bytes = line.end - line.first;

@@ -1,13 +1,9 @@
 #include "runtime/race_reporter.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 
 #include "base/log.h"
-#include "base/unique_fd.h"
+#include "runtime/report_names.h"
 
 namespace terrane::runtime {
 namespace {
@@ -17,17 +13,6 @@ struct Found {
   std::uint64_t left_out = 0;
   std::uint64_t records = 0;
 };
-
-bool write_file(const std::string& path, std::string_view text) {
-  base::UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return false;
-  while (!text.empty()) {
-    ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 std::vector<std::byte> contribution_of(HomeCheck& check) {
   Found mine;
@@ -54,24 +39,6 @@ void add(std::span<const std::byte> contribution, std::vector<RaceRecord>& recor
   if (count > 0) std::memcpy(&records[before], contribution.data(), count * sizeof(RaceRecord));
 }
 
-// What the front-end cannot name is a part of an allocation.
-NamedVariable variable_of(const RaceRecord& record, const PageSpace& space, Engine& engine,
-                          const ProgramNames& names) {
-  std::uint64_t unit = space.unit();
-  auto address =
-      reinterpret_cast<std::uintptr_t>(space.address_of(record.first / unit)) + record.first % unit;
-  if (names.variable) {
-    NamedVariable named = names.variable(address);
-    if (!named.name.empty()) return named;
-  }
-  protocol::Region region = engine.allocation_of(record.first / unit);
-  if (region.blocks.count == 0) return {fmt::format("memory at {:#x}", address), 0};
-  std::string name = region.name;
-  if (names.allocation) name = names.allocation(name);
-  if (name.empty()) name = "an allocation";
-  return {std::move(name), record.first - region.blocks.first * unit};
-}
-
 }  // namespace
 
 void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& engine,
@@ -88,7 +55,7 @@ void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& e
   std::uint64_t left_out = 0;
   for (const bootstrap::Contribution& one : all.value()) add(one.bytes, records, left_out);
   auto variable = [&](const RaceRecord& record) {
-    return variable_of(record, space, engine, names);
+    return variable_of(record.first, space, engine, names);
   };
   std::vector<RaceLine> lines = race_lines(records, variable);
   found_ = count_races(lines);
@@ -97,8 +64,7 @@ void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& e
 
 void RaceReporter::write(const std::vector<RaceLine>& lines, std::uint64_t left_out) const {
   for (const std::string& sentence : race_sentences(lines, left_out)) base::log_line(sentence);
-  if (!output_.empty() && !write_file(output_, race_json(lines, left_out)))
-    base::log("--check-output {}: cannot write it: {}", output_, std::strerror(errno));
+  write_check_output(output_, race_json(lines, left_out));
 }
 
 }  // namespace terrane::runtime

@@ -4,6 +4,7 @@
 
 #include "protocol/serve/requests.h"
 #include "runtime/remote_pages.h"
+#include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 
 namespace terrane::runtime {
@@ -46,6 +47,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   if (SiteCounters* sites = context.counters.sites) {
     sites->of(step.block.value).flushed += size;
     sites->writes().note_flushed(step.block.value);
+    if (SharingWatch* watch = sites->sharing()) watch->flushes(step.block.value, {diff, size});
   }
   return size;
 }

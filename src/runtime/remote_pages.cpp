@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "platform/wait.h"
 #include "protocol/serve/requests.h"
+#include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 #include "waiting/backoff.h"
 
@@ -172,8 +173,11 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
   auto stage = [&](std::uint64_t slot, const std::byte* bytes) {
     space_.stage(slot, bytes);
     context.counters.pages_fetched.add(1);
-    if (SiteCounters* sites = context.counters.sites)
-      sites->note_fetched({step.blocks.first + slot, 1});
+    SiteCounters* sites = context.counters.sites;
+    if (sites == nullptr) return;
+    protocol::BlockRange block{step.blocks.first + slot, 1};
+    sites->note_fetched(block);
+    if (sites->sharing() != nullptr) sites->sharing()->sends(block, step.node);
   };
   auto taken =
       pushes_.take(step.node, step.blocks, step.barrier_exit, space_.unit(), *step.versions, stage);
@@ -208,8 +212,13 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
         answer.same_owner > exchange->blocks.count)
       return false;
   } else {
-    space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
     Counters& counters = threads_.at(protocol::WaiterId{answer.waiter}).counters;
+    if (!exchange->stages) {
+      WatchedPages::arrive(space_, counters, from, {answer.block, answer.blocks}, message.data());
+    } else if (counters.sites != nullptr && counters.sites->sharing() != nullptr) {
+      counters.sites->sharing()->sends({answer.block, answer.blocks}, from);
+    }
+    space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
     counters.pages_fetched.add(answer.blocks);
     if (counters.sites != nullptr) counters.sites->note_fetched({answer.block, answer.blocks});
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "runtime/sharing_watch.h"
+
 namespace terrane::runtime {
 namespace {
 
@@ -70,6 +72,10 @@ SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes)
   evicted_words_ = map_zeros(evicted_bytes_);
   if (evicted_words_ != nullptr)
     evicted_ = protocol::BlockSet(static_cast<protocol::BlockSet::Word*>(evicted_words_), blocks);
+}
+
+void SiteCounters::watch_sharing(std::uint32_t nodes) {
+  sharing_ = std::make_unique<SharingWatch>(nodes, unit_);
 }
 
 SiteCounters::~SiteCounters() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "runtime/page_writes.h"
 
 namespace terrane::runtime {
+
+class SharingWatch;
 
 // Counts of what happened to pages, for each kStretch bytes of the shared space; `--stats` adds
 // them up for each allocation. Memory is allocated at the first use of a part. Any thread may call.
@@ -37,6 +40,10 @@ class SiteCounters {
   // Calls `call` with the first block and the counts of each stretch that has counts.
   void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
   PageWrites& writes() { return writes_; }
+  // From now on it is watched why pages come again. Before threads count here.
+  void watch_sharing(std::uint32_t nodes);
+  // nullptr: it is not watched.
+  SharingWatch* sharing() const { return sharing_.get(); }
   // Pages came from other nodes; a copy went because memory was short.
   void note_fetched(protocol::BlockRange blocks);
   void note_evicted(std::uint64_t block) {
@@ -52,6 +59,7 @@ class SiteCounters {
   Site* sites_ = nullptr;
   std::vector<std::atomic<bool>> used_;  // by kGroup stretches
   PageWrites writes_;
+  std::unique_ptr<SharingWatch> sharing_;
   std::uint64_t evicted_bytes_ = 0;
   void* evicted_words_ = nullptr;
   protocol::BlockSet evicted_;  // and not fetched since

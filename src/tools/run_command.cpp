@@ -302,15 +302,15 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       .add_option(
           "--check", options.check,
           "Every call of OpenSHMEM programs, at some cost (shmem); the program's atomics, before "
-          "it starts (pages); data races between nodes (races)")
-      ->check(CLI::IsMember({"shmem", "pages", "races"}))
+          "it starts (pages); data races between nodes (races); false sharing of pages (sharing)")
+      ->check(CLI::IsMember({"shmem", "pages", "races", "sharing"}))
       ->type_name("WHAT");
   run_app
       .add_option("--check-output", options.check_output,
-                  "What --check=races has found, as JSON; written by node 0")
+                  "What --check=races or sharing has found, as JSON; written by node 0")
       ->type_name("FILE");
   run_app.add_flag("--check-fails", options.check_fails,
-                   "With --check=races: exit code 66 if there are data races");
+                   "Exit code 66 if there are data races (races), or false sharing (sharing)");
   run_app
       .add_option("--debug", options.debug,
                   "Nodes wait for a debugger (wait), or each has gdb in a terminal (gdb)")

@@ -165,16 +165,18 @@ base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
   return {};
 }
 
-base::Result<> add_race_settings(const RunOptions& options, HostPlan& plan) {
-  bool races = options.check == "races";
+base::Result<> add_check_settings(const RunOptions& options, HostPlan& plan) {
+  bool reports = options.check == "races" || options.check == "sharing";
   for (auto [name, given] : {std::pair{"--check-output", !options.check_output.empty()},
                              std::pair{"--check-fails", options.check_fails}})
-    if (given && !races) return base::error("{}: it needs --check=races", name);
-  if (!races) return {};
+    if (given && !reports)
+      return base::error("{}: it needs --check=races or --check=sharing", name);
+  if (!reports) return {};
   if (options.consistency == "sequential")
     return base::error(
-        "--check=races: with --consistency sequential no node has copies in which races would "
-        "show; leave one of the two out");
+        "--check={0}: with --consistency sequential no node has copies in which {0} would show; "
+        "leave one of the two out",
+        options.check);
   if (options.check_fails) plan.environment.emplace_back("TERRANE_CHECK_FAILS", "1");
   if (options.check_output.empty()) return {};
   std::error_code why;
@@ -204,7 +206,7 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
                        options.transport, fmt::join(transports, ", "));
   if (auto predicts = sim::check_prediction(options.predict); !predicts) return predicts;
   const std::string check = options.check == "pages" ? "" : options.check;
-  if (auto races = add_race_settings(options, plan); !races) return races;
+  if (auto races = add_check_settings(options, plan); !races) return races;
   const std::pair<const char*, const std::string&> settings[] = {
       {"TERRANE_FAULT_SOURCE", options.fault_source}, {"TERRANE_MEMORY", options.memory},
       {"TERRANE_TRANSPORT", options.transport},       {"TERRANE_NET", options.net},

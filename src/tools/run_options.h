@@ -25,7 +25,7 @@ struct RunOptions {
   std::vector<HostSlots> topology_hosts;
   std::string fault_source, consistency, memory, transport, net, ports, servers, check, debug,
       guests, name;
-  std::string check_output;  // the file for what --check=races finds
+  std::string check_output;  // the file for what --check=races or sharing finds
   bool check_fails = false;
   std::string report, report_every;
   std::string placement = "block";  // of terrane threads

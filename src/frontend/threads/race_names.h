@@ -4,7 +4,7 @@
 
 namespace terrane::frontend::threads {
 
-// Names the program's variables, allocations and lines for a report of races. Called where the
+// Names the program's variables, allocations and lines for a report. Called where the
 // program's environment can be read; what it returns does not read it.
 runtime::ProgramNames program_names();
 

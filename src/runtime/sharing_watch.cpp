@@ -1,0 +1,214 @@
+#include "runtime/sharing_watch.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "platform/diff.h"
+
+namespace terrane::runtime {
+namespace {
+
+constexpr std::size_t kSeen = 1 << 16;  // a power of two
+constexpr std::size_t kSince = 0, kWritten = 1, kMine = 2, kTheirs = 4;
+
+std::size_t hash(std::uint64_t block) { return block * 0x9e3779b97f4a7c15u >> 32; }
+
+std::size_t number_of(SharingKind kind) { return static_cast<std::size_t>(kind); }
+
+std::uint64_t load_word(const std::byte* from) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Where the two differ. Result: whether they do.
+bool find_changed(const std::byte* one, const std::byte* other, std::vector<std::uint64_t>& mask) {
+  bool any = false;
+  for (std::size_t w = 0; w < mask.size(); ++w) {
+    mask[w] = 0;
+    for (std::size_t i = 0; i < 64; i += 8) {
+      std::uint64_t difference = load_word(one + w * 64 + i) ^ load_word(other + w * 64 + i);
+      for (std::size_t byte = 0; difference != 0; ++byte, difference >>= 8)
+        if ((difference & 0xff) != 0) mask[w] |= std::uint64_t{1} << (i + byte);
+    }
+    any = any || mask[w] != 0;
+  }
+  return any;
+}
+
+}  // namespace
+
+SharingKind SharingCounts::kind() const {
+  return static_cast<SharingKind>(std::max_element(again, again + kSharingKinds) - again);
+}
+
+SharingWatch::SharingWatch(std::uint32_t nodes, std::size_t page_bytes)
+    : page_bytes_(page_bytes),
+      words_(page_bytes / 64),
+      stride_(sizeof(Head) + kMasks * words_ * sizeof(std::uint64_t)),
+      room_(kBytes / stride_),
+      slots_(std::bit_ceil(2 * room_), kEmpty),
+      seen_(kSeen),
+      changed_(words_),
+      first_from_(nodes) {
+  void* at = ::mmap(nullptr, room_ * stride_, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  memory_ = at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+SharingWatch::~SharingWatch() {
+  if (memory_ != nullptr) ::munmap(memory_, room_ * stride_);
+}
+
+std::atomic<std::uint8_t>& SharingWatch::seen(std::uint64_t block) {
+  return seen_[hash(block) % kSeen];
+}
+
+// Counts an event of the page. Result: whether it is recorded. Threads that count at once may count
+// one too few.
+bool SharingWatch::counts(std::uint64_t block) {
+  std::atomic<std::uint8_t>& events = seen(block);
+  std::uint8_t before = events.load(std::memory_order_relaxed);
+  if (before >= kFirst - 1) return true;
+  events.store(static_cast<std::uint8_t>(before + 1), std::memory_order_relaxed);
+  return false;
+}
+
+SharingWatch::Head& SharingWatch::record(std::size_t number) const {
+  return *reinterpret_cast<Head*>(memory_ + number * stride_);
+}
+
+std::uint64_t* SharingWatch::mask(Head& head, std::size_t which) const {
+  return reinterpret_cast<std::uint64_t*>(&head + 1) + which * words_;
+}
+
+// The record of the page; nullptr: there is none, or no room for one.
+SharingWatch::Head* SharingWatch::find(std::uint64_t block, bool makes) {
+  std::size_t at = hash(block);
+  for (;; ++at) {
+    std::uint32_t& slot = slots_[at % slots_.size()];
+    if (slot != kEmpty && record(slot - 1).counts.block == block) return &record(slot - 1);
+    if (slot != kEmpty) continue;
+    if (!makes) return nullptr;
+    if (memory_ == nullptr || used_ == room_) {
+      left_out_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    slot = static_cast<std::uint32_t>(++used_);
+    Head* made = new (&record(slot - 1)) Head();
+    made->counts.block = block;
+    return made;
+  }
+}
+
+void SharingWatch::note_arrival(Head& head, std::uint32_t home, const std::byte* before,
+                                const std::byte* now) {
+  if (!find_changed(before, now, changed_)) {
+    ++head.counts.unchanged;
+    return;
+  }
+  std::uint64_t* since = mask(head, kSince);
+  bool wrote = false, meets = false;
+  for (std::size_t w = 0; w < words_; ++w) {
+    wrote = wrote || since[w] != 0;
+    meets = meets || (since[w] & changed_[w]) != 0;
+  }
+  std::size_t kind = number_of(meets   ? SharingKind::kSame
+                               : wrote ? SharingKind::kApart
+                                       : SharingKind::kRead);
+  ++head.counts.again[kind];
+  std::uint32_t& from = head.counts.homes[kind];
+  from = from == SharingCounts::kNone || from == home ? home : SharingCounts::kSeveral;
+  std::uint64_t* theirs = mask(head, kTheirs + kind);
+  for (std::size_t w = 0; w < words_; ++w) theirs[w] |= changed_[w];
+  if (wrote) {
+    std::uint64_t* mine = mask(head, kMine + kind);
+    for (std::size_t w = 0; w < words_; ++w) mine[w] |= since[w];
+  }
+  std::memset(since, 0, words_ * sizeof *since);
+}
+
+void SharingWatch::arrives(std::uint64_t block, NodeId home, const std::byte* before,
+                           const std::byte* now) {
+  if (before == nullptr) {
+    first_from_[home.value].fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (!counts(block)) return;
+  std::lock_guard hold(mutex_);
+  if (Head* head = find(block, true)) note_arrival(*head, home.value, before, now);
+}
+
+void SharingWatch::sends(protocol::BlockRange blocks, NodeId home) {
+  for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
+    if (!counts(b)) continue;
+    std::lock_guard hold(mutex_);
+    if (Head* head = find(b, true)) head->home = home.value;
+  }
+}
+
+void SharingWatch::merges(std::uint64_t block, const std::byte* before, const std::byte* now) {
+  std::lock_guard hold(mutex_);
+  if (Head* head = find(block, false)) note_arrival(*head, head->home, before, now);
+}
+
+void SharingWatch::note_flush(std::uint64_t block, std::span<const std::uint64_t> changed) {
+  Head* head = find(block, true);
+  if (head == nullptr) return;
+  ++head->counts.flushed;
+  for (std::size_t which : {kSince, kWritten}) {
+    std::uint64_t* bytes = mask(*head, which);
+    for (std::size_t w = 0; w < words_; ++w) bytes[w] |= changed[w];
+  }
+}
+
+void SharingWatch::flushes(std::uint64_t block, const std::byte* page, const std::byte* other) {
+  if (!counts(block)) return;
+  std::lock_guard hold(mutex_);
+  if (find_changed(page, other, changed_)) note_flush(block, changed_);
+}
+
+void SharingWatch::flushes(std::uint64_t block, std::span<const std::byte> difference) {
+  if (!counts(block)) return;
+  std::lock_guard hold(mutex_);
+  if (platform::diff_mask(page_bytes_, difference, changed_)) note_flush(block, changed_);
+}
+
+void SharingWatch::waited(std::uint64_t block, std::uint64_t ns, bool came) {
+  std::uint8_t events = seen(block).load(std::memory_order_relaxed);
+  if (events == 0 && came) first_ns_.fetch_add(ns, std::memory_order_relaxed);
+  if (events < kFirst - 1) return;
+  std::lock_guard hold(mutex_);
+  if (Head* head = find(block, false)) head->counts.waited_ns += ns;
+}
+
+std::vector<SharingRecord> SharingWatch::records(std::size_t most) {
+  std::lock_guard hold(mutex_);
+  std::vector<Head*> heads;
+  for (std::size_t i = 0; i < used_; ++i) heads.push_back(&record(i));
+  auto costs_more = [](const Head* a, const Head* b) {
+    const SharingCounts &one = a->counts, &other = b->counts;
+    if (one.waited_ns != other.waited_ns) return one.waited_ns > other.waited_ns;
+    return one.changed() + one.flushed > other.changed() + other.flushed;
+  };
+  std::stable_sort(heads.begin(), heads.end(), costs_more);
+  if (heads.size() > most) heads.resize(most);
+  std::vector<SharingRecord> all;
+  for (Head* head : heads) {
+    auto copy = [&](std::size_t which) {
+      const std::uint64_t* from = mask(*head, which);
+      return PageMask(from, from + words_);
+    };
+    std::size_t kind = number_of(head->counts.kind());
+    bool reads = head->counts.kind() == SharingKind::kRead;
+    all.push_back({head->counts, reads ? PageMask(words_) : copy(kMine + kind),
+                   copy(kTheirs + kind), copy(kWritten)});
+  }
+  return all;
+}
+
+}  // namespace terrane::runtime

@@ -1,0 +1,33 @@
+// Pages that nodes share, as terrane omp --check=sharing reports them.
+#include "run_omp.h"
+
+namespace terrane::test_hosts {
+namespace {
+
+const std::string kProgram = SHARED_PROGRAM;
+
+Outcome run_checked(const std::string& team, const std::string& what) {
+  Outcome outcome = run_omp(team + " --check=sharing --check-fails", kProgram + " " + what);
+  EXPECT_EQ(count(outcome.out, "good"), 1) << team << ": " << outcome.out << outcome.err;
+  return outcome;
+}
+
+TEST(OmpSharedTest, CountersOfOnePageAreFalseSharing) {
+  Outcome outcome = run_checked("-n 2 --threads 1", "counters");
+  EXPECT_EQ(outcome.exit_code, 66) << outcome.err;
+  EXPECT_NE(outcome.err.find("false sharing: node 0 writes counters, bytes 0 to 1; node 1 writes "
+                             "counters, bytes 4 to 5"),
+            std::string::npos)
+      << outcome.err;
+}
+
+TEST(OmpSharedTest, CountersOfPagesOfTheirOwnAreNot) {
+  for (const char* team : {"-n 2 --threads 1", "-n 3 --threads 1"}) {
+    Outcome outcome = run_checked(team, "padded");
+    EXPECT_EQ(outcome.exit_code, 0) << team << ": " << outcome.err;
+    EXPECT_EQ(outcome.err.find("false sharing: "), std::string::npos) << team << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace terrane::test_hosts
