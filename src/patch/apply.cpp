@@ -21,7 +21,10 @@ using Pair = std::pair<std::uintptr_t, std::uintptr_t>;
 
 // Sites and their trampolines. Looked up in signal handlers: what is shown is never changed or
 // freed.
-using Traps = std::vector<Pair>;
+struct Traps {
+  std::vector<Pair> all;
+  const Traps* before;
+};
 std::atomic<const Traps*> shown{nullptr};
 
 constexpr std::uint8_t kTrapCode = 0xcc, kShortJump = 0xeb;
@@ -147,11 +150,11 @@ base::Result<> store(const std::vector<Replaced>& changes) {
 void show(const Plan& plan, std::uint64_t bias, const Trampolines& trampolines) {
   if (plan.count(Way::kTrap) == 0) return;
   const Traps* before = shown.load();
-  auto* traps = before == nullptr ? new Traps() : new Traps(*before);
+  auto* traps = new Traps{before == nullptr ? std::vector<Pair>() : before->all, before};
   for (std::size_t i = 0; i < plan.sites.size(); ++i)
     if (plan.sites[i].way == Way::kTrap)
-      traps->emplace_back(plan.sites[i].instruction.address + bias, trampolines.of(i));
-  std::sort(traps->begin(), traps->end());
+      traps->all.emplace_back(plan.sites[i].instruction.address + bias, trampolines.of(i));
+  std::sort(traps->all.begin(), traps->all.end());
   shown.store(traps, std::memory_order_release);
 }
 
@@ -188,8 +191,8 @@ base::Result<> apply(const Plan& plan, std::uint64_t bias, const std::string& na
 std::uintptr_t trampoline_of(std::uintptr_t site) {
   const Traps* traps = shown.load(std::memory_order_acquire);
   if (traps == nullptr) return 0;
-  auto found = std::lower_bound(traps->begin(), traps->end(), Pair{site, 0});
-  return found != traps->end() && found->first == site ? found->second : 0;
+  auto found = std::lower_bound(traps->all.begin(), traps->all.end(), Pair{site, 0});
+  return found != traps->all.end() && found->first == site ? found->second : 0;
 }
 
 }  // namespace terrane::patch

@@ -59,7 +59,7 @@ class MovedPages : public testing::TestWithParam<FaultSourceKind> {
     for (std::size_t page = 4; page < 70; ++page) EXPECT_EQ(space_->app(page), 0) << page;
   }
 
-  static constexpr std::uintptr_t kView = 0x10'0000'0000;
+  static constexpr std::uintptr_t kView = 0x3000'0000'0000;
   std::unique_ptr<FaultTestSpace> space_;
 };
 
