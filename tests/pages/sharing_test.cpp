@@ -9,7 +9,7 @@ namespace {
 Outcome run_checked(const std::string& nodes, const std::string& transport,
                     const std::string& what) {
   Launched job({kTerrane, "run", "-n", nodes, "--transport", transport, "--check=sharing",
-                SHARING_PROGRAM, what},
+                "--check-fails", SHARING_PROGRAM, what},
                {});
   Outcome outcome = job.finish();
   EXPECT_FALSE(outcome.timed_out) << "hangs";
@@ -21,7 +21,7 @@ Outcome run_checked(const std::string& nodes, const std::string& transport,
 TEST(SharingTest, CountersOfOnePageAreFalseSharing) {
   for (const char* transport : {"shm", "ucx"}) {
     Outcome outcome = run_checked("2", transport, "counters");
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.exit_code, 66) << outcome.err;
     EXPECT_NE(outcome.err.find("false sharing: node 0 writes counters, bytes 0 to 1; node 1 writes "
                                "counters, bytes 4 to 5"),
               std::string::npos)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,19 @@ int fail_in_child(const char* call) {
               fmt::format("{} in a child of the process that joined the job: that one alone has "
                           "shared memory",
                           call));
+}
+
+// What --check-fails makes of the exit code of a program that would end well; all other handlers of
+// exit run afterwards, as they would have. By the thread that finalizes.
+void fail_at_exit(int code) {
+  static int wanted = 0;
+  wanted = code;
+  if (code == 0) return;
+  ::on_exit(
+      [](int own, void*) {
+        if (own == 0) std::exit(wanted);
+      },
+      nullptr);
 }
 
 // Neither shared memory nor the node's threads are in a child. Takes no lock: another thread of the
@@ -233,7 +247,7 @@ int terrane_finalize(void) noexcept {
   if (self.is_child) return fail_in_child("terrane_finalize");
   std::lock_guard hold(self.mutex);
   return with_node("terrane_finalize", [&](Node& node) -> Outcome {
-    node.leave();
+    fail_at_exit(node.leave());
     terrane::frontend::SharedRange::clear();
     self.left = true;
     self.node.store(nullptr, std::memory_order_release);
