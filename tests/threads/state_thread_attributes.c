@@ -113,6 +113,34 @@ static void on_given_stacks(void) {
   }
 }
 
+// Its stack holds what the attributes say, also where they say nothing.
+static void* fills_stack(void* unused) {
+  pthread_attr_t attributes;
+  void* base = NULL;
+  size_t bytes = 0, usual = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &usual);
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &base, &bytes);
+  expect(bytes >= usual, "the stack of a thread with attributes that say no size");
+  volatile char large[kStackBytes];
+  for (size_t i = kStackBytes; i > 0; --i) large[i - 1] = 1;
+  return large[0] == 1 ? unused : NULL;
+}
+
+static void on_usual_stacks(void) {
+  for (int i = 0; i < kThreads; ++i) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    void* result = NULL;
+    pthread_attr_init(&attributes);
+    pthread_create(&thread, &attributes, fills_stack, &thread);
+    pthread_attr_destroy(&attributes);
+    pthread_join(thread, &result);
+    expect(result == &thread, "a thread with attributes that say nothing");
+  }
+}
+
 static void* count_processors(void* unused) {
   cpu_set_t own;
   struct timespec short_while = {0, 1000000};
@@ -167,6 +195,7 @@ int main(int argc, char** argv) {
   } else {
     of_running_threads();
     on_given_stacks();
+    on_usual_stacks();
     with_processors();
   }
   puts(wrong == NULL ? "good" : wrong);

@@ -119,8 +119,9 @@ bool read_stack(const pthread_attr_t& attributes, runtime::Stack& stack) {
   std::size_t bytes = 0;
   pthread_attr_getstack(&attributes, &base, &bytes);
   std::uintptr_t end = reinterpret_cast<std::uintptr_t>(base) + bytes;
+  if (end == 0 && bytes == 0) return true;  // as without attributes
   stack.bytes = bytes;
-  if (end == 0) return true;  // none is given
+  if (end == 0) return true;  // only its size is given
   stack.base = static_cast<std::byte*>(base);
   stack.bytes -= end % kAligned;
   return SharedRange::contains(base) && SharedRange::contains(stack.top() - 1);
