@@ -215,6 +215,22 @@ int Node::leave(const ProgramNames& names, int code) {
   return sharing_->exit_code(races_.exit_code(code));
 }
 
+// As operations, so that a thread of the program does not take what is sent for a call of its own,
+// on a descriptor of another node.
+void Node::end(int code) {
+  on_own_stack([&] {
+    bootstrap_->ending(code);
+    return 0;
+  });
+}
+void Node::fail(std::string_view sentence) {
+  on_own_stack([&] {
+    bootstrap_->fail(sentence, 1);
+    return 0;
+  });
+  std::abort();
+}
+
 Outcome Node::allocate(std::uint64_t bytes, const Allocation& options, void*& address) {
   if (bytes == 0) return {Status::kInvalid, "an allocation of 0 bytes"};
   if (options.policy.homes == protocol::Homes::kExplicit && options.policy.argument >= nodes()) {

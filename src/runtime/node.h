@@ -90,12 +90,9 @@ class Node : public Synchronisation {
   // `code`.
   int leave(const ProgramNames& names = {}, int code = 0);
   // Reports to the launcher that the job ends now, with `code`. This process must exit soon.
-  void end(int code) { bootstrap_->ending(code); }
+  void end(int code);
   // Reports to the launcher in one sentence why the job cannot go on, and ends this process.
-  [[noreturn]] void fail(std::string_view sentence) {
-    bootstrap_->fail(sentence, 1);
-    std::abort();
-  }
+  [[noreturn]] void fail(std::string_view sentence);
   std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
