@@ -1,6 +1,7 @@
 // A library whose constructors start threads before main: one that waits to be asked, one whose
-// name is moved, one that is detached, and one that a constructor waits for.
+// name is moved, one that is detached, and two that a constructor waits for.
 #include <pthread.h>
+#include <semaphore.h>
 
 #include <thread>
 
@@ -12,7 +13,7 @@ pthread_t worker;
 std::thread* mover = nullptr;
 int asked = 0, answer = 0;
 bool ends = false;
-int moved = 0, detached = 0, waited = 0;
+int moved = 0, detached = 0, waited = 0, posted = 0;
 
 void* work(void* argument) {
   pthread_mutex_lock(&lock);
@@ -57,6 +58,22 @@ void* count(void* number) {
   if (result != &waited) waited = -1;
 }
 
+void* post(void* semaphore) {
+  sem_post(static_cast<sem_t*>(semaphore));
+  return semaphore;
+}
+
+// By a semaphore: the threads that others have started still wait for main.
+[[gnu::constructor]] void wait_without_join() {
+  static sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  pthread_t other;
+  pthread_create(&other, nullptr, post, &semaphore);
+  pthread_detach(other);
+  sem_wait(&semaphore);
+  posted = 1;
+}
+
 }  // namespace
 
 // By any thread of the program, one at a time.
@@ -81,5 +98,6 @@ extern "C" int end_early_threads() {
   pthread_mutex_unlock(&lock);
   void* result = nullptr;
   int error = pthread_join(worker, &result);
-  return error == 0 && result == &worker && moved == 1 && detached == 1 && waited == 1;
+  return error == 0 && result == &worker && moved == 1 && detached == 1 && waited == 1 &&
+         posted == 1;
 }

@@ -282,20 +282,26 @@ int pthread_join(pthread_t thread, void** result) {
 }
 
 int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
-  if (record_of(thread) == nullptr)
+  if (record_of(thread) == nullptr) {
+    EarlyJoin joins(thread);
     return next<"pthread_tryjoin_np">(::pthread_tryjoin_np)(thread, result);
+  }
   return join(thread, result, kNoWait);
 }
 
 int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* time) {
-  if (record_of(thread) == nullptr)
+  if (record_of(thread) == nullptr) {
+    EarlyJoin joins(thread);
     return next<"pthread_timedjoin_np">(::pthread_timedjoin_np)(thread, result, time);
+  }
   return join_until(thread, result, CLOCK_REALTIME, time);
 }
 
 int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* time) {
-  if (record_of(thread) == nullptr)
+  if (record_of(thread) == nullptr) {
+    EarlyJoin joins(thread);
     return next<"pthread_clockjoin_np">(::pthread_clockjoin_np)(thread, result, clock, time);
+  }
   return join_until(thread, result, clock, time);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/log.h"
 #include "frontend/interpose/next.h"
 #include "frontend/threads/program.h"
 #include "platform/fault_source.h"
@@ -36,6 +37,7 @@ struct Early {
   pthread_t becomes{};  // the thread of the program
   std::size_t stack_bytes = 0;
   std::atomic<std::uint32_t> state{kWaits};
+  std::atomic<bool> has_ended{false};
 };
 
 constexpr std::size_t kMost = 1024;
@@ -59,8 +61,16 @@ bool first_thread_sleeps() {
   return name_end == nullptr || name_end[1] != ' ' || name_end[2] == 'S';
 }
 
+// Whether a thread that was started after this one waits, too.
+bool is_newest(const Early& one) {
+  for (std::size_t i = count; i > 0 && &all[i - 1] > &one; --i)
+    if (all[i - 1].state.load() == kWaits) return false;
+  return true;
+}
+
 // Until somebody has said what becomes of the thread, or until the constructor seems to need it: it
-// has slept for some looks, or has computed for very long.
+// has slept for some looks, or has computed for very long. The newest one begins first: a
+// constructor waits for what it has just started, and older ones may have to wait for main.
 void wait_for_start(Early& one) {
   constexpr std::uint64_t kLookNs = 20'000'000;
   constexpr int kMostSleeps = 5, kMostLooks = 500;
@@ -68,6 +78,7 @@ void wait_for_start(Early& one) {
   for (int looks = 0; one.state.load() == kWaits; ++looks) {
     platform::futex_wait(one.state, kWaits, has_started.load() ? 0 : kLookNs);
     if (has_started.load()) continue;
+    if (!is_newest(one)) sleeps = looks = 0;
     sleeps = first_thread_sleeps() && !joins ? sleeps + 1 : 0;
     if (sleeps == kMostSleeps || looks == kMostLooks) tell(one, kBegins);
   }
@@ -78,7 +89,13 @@ void* run_early(void* raw) {
   wait_for_start(one);
   platform::open_fault_signals();
   platform::ensure_signal_stack();
-  if (one.state.load() == kBegins) return one.function(one.argument);
+  if (one.state.load() == kBegins) {
+    struct End {  // also where it calls pthread_exit
+      Early& one;
+      ~End() { one.has_ended = true; }
+    } end{one};
+    return one.function(one.argument);
+  }
   void* result = nullptr;
   if (one.state.load() == kJoins) ::pthread_join(one.becomes, &result);
   return result;
@@ -116,6 +133,17 @@ State adopt(Early& one) {
   if (one.where != nullptr) *one.where = one.becomes;
   if (one.where != nullptr && !detached) next<"pthread_detach">(::pthread_detach)(one.name);
   return one.where != nullptr || detached ? kEnds : kJoins;
+}
+
+// It waits for ever for what the program does, and the program for it.
+void say_that_it_stays(const Early& one) {
+  Dl_info info{};
+  bool known = ::dladdr(reinterpret_cast<const void*>(one.function), &info) != 0;
+  base::log(
+      "a constructor of {} waits for a thread that it has started: before main that is a thread of "
+      "its node alone, and what it waits for later does not reach it; if the program stops, open "
+      "the library by dlopen in main",
+      known && info.dli_fname != nullptr ? info.dli_fname : "a library");
 }
 
 bool is_nodes(const void* code) {
@@ -166,8 +194,12 @@ void end_early_threads() {
 }
 
 void adopt_early_threads() {
-  bool adopts = Program::get()->self() == 0;
+  bool adopts = Program::get()->self() == 0, said = !adopts;
   for (std::size_t i = 0; i < count; ++i) {
+    if (all[i].state == kBegins && !all[i].has_ended && !said) {
+      say_that_it_stays(all[i]);
+      said = true;
+    }
     if (all[i].state != kWaits) continue;
     tell(all[i], adopts ? adopt(all[i]) : kEnds);
   }
