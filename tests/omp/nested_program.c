@@ -73,6 +73,12 @@ static void depth(void) {
     }
   }
   expect(threads == outer * 2 * kInner, "threads of three levels");
+  /* A limit that a construct gives is that of its own team, on whichever node. */
+#pragma omp parallel
+#pragma omp target if (0)
+#pragma omp teams thread_limit(2)
+#pragma omp parallel num_threads(3)
+  expect(omp_get_num_threads() == 2 && omp_get_level() == 1, "the limit of teams");
 }
 
 /* Sizes that change, many regions, and inner regions of some threads only. */

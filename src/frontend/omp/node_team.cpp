@@ -260,10 +260,13 @@ std::uint32_t threads_of_outermost() {
   return around->threads_here;
 }
 
-// Up to so many workers, which nobody else uses then: as the control variable of the calling thread
-// says, of which the node has its share.
+// Up to so many workers, which nobody else uses then. Of the limit that the environment gives all
+// threads the node has its share; one that a clause of `teams` or `target` gives is that of the
+// calling thread and its team, which are here.
 std::uint32_t reserve_workers(std::uint32_t wanted) {
-  std::uint32_t most = share(controls().thread_limit, terrane_program_node());
+  std::uint32_t limit = environment().controls.thread_limit;
+  if (controls().thread_limit < limit) wanted = std::min(wanted, controls().thread_limit - 1);
+  std::uint32_t most = share(limit, terrane_program_node());
   most -= std::min(most, threads_of_outermost());
   std::uint32_t used = workers_in_use.load(std::memory_order_relaxed), taken = 0;
   do {
