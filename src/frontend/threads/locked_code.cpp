@@ -96,14 +96,14 @@ bool serves_fences() {
   return serves;
 }
 
-// A library for all programs may count on the order that its instructions have (std::shared_ptr).
-patch::Changes changes_of(platform::ModuleOwner owner) {
-  bool is_own = owner == platform::ModuleOwner::kProgram;
-  return is_own && way_of_atomics() == "relaxed" ? patch::Changes::kByService
-                                                 : patch::Changes::kInPlace;
+// A library may count on the order that its instructions have (locks, std::shared_ptr).
+patch::Changes changes_of(const platform::Module& module) {
+  bool is_program = module.path.empty();
+  return is_program && way_of_atomics() == "relaxed" ? patch::Changes::kByService
+                                                     : patch::Changes::kInPlace;
 }
 
-void serve_module(const platform::Module& module, platform::ModuleOwner owner) {
+void serve_module(const platform::Module& module) {
   std::string path = module.path.empty() ? "/proc/self/exe" : module.path;
   auto file = patch::ElfCode::open(path);
   if (!file) refuse(file.error().message);
@@ -118,7 +118,7 @@ void serve_module(const platform::Module& module, platform::ModuleOwner owner) {
     refuse(fmt::format("{} has data among its code at {:#x}{}{}, which may be a locked instruction",
                        name, plan.doubts[0], function.empty() ? "" : " in ", function));
   }
-  if (auto applied = patch::apply(plan, module.address, name, changes_of(owner)); !applied)
+  if (auto applied = patch::apply(plan, module.address, name, changes_of(module)); !applied)
     refuse(applied.error().message);
 }
 
@@ -142,7 +142,7 @@ void serve_locked_code(const Libraries& found, const Libraries* known) {
   }
   for (std::size_t i = 0; i < found.modules.size(); ++i)
     if (!is_known(known, found.modules[i]) && is_patched(found.modules[i], found.owners[i]))
-      serve_module(found.modules[i], found.owners[i]);
+      serve_module(found.modules[i]);
 }
 
 }  // namespace terrane::frontend::threads
