@@ -15,10 +15,10 @@ struct EntryPointers {
 };
 
 // The code of the trampoline of `one`, to lie at the address `at`. It finds the operand's address,
-// calls check, calls enter if check says so, and does the instruction by itself. Where change is
-// given and the instruction's effect is known (Change), it calls that before enter, and goes on at
-// once if the word has been changed. It goes on behind
-// the instruction, with all registers and flags as the instruction leaves them, and touches nothing
+// calls check, calls enter if check says so, and does the instruction by itself. Where `change` is
+// given and the instruction's effect is known (Change), it calls `change` before enter, and leaves
+// out both enter and the instruction if `change` has changed the word. It goes on behind the
+// instruction, with all registers and flags as the instruction leaves them, and touches nothing
 // below the stack pointer that the program may use there. The trampoline of a fence calls enter
 // always, with 0 bytes. Nothing: a place that it must reach is more than 2 GiB away.
 std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction& one,
