@@ -40,21 +40,27 @@ std::atomic<ProbeState> probe_state{kNone};
 // Counts probes. That of the calling thread, which is looked at; 0: it is not.
 std::uint32_t last_probe = 0;
 thread_local std::uint32_t own_probe __attribute__((tls_model("initial-exec"))) = 0;
+// A handler of the program keeps a context, which may stop once more when its probe has been over
+// for long.
+thread_local bool has_been_probed __attribute__((tls_model("initial-exec"))) = false;
 
 // Of the probe that is running: its thread alone touches it.
 struct Steps {
   IsOwnCode is_own;
+  IsCalled is_called;  // nullptr: it is the thread's own wish
   std::atomic<pid_t> thread;
   std::atomic<std::uint32_t> number;
   std::uint64_t since_ns;
-  bool had_closed_trap, is_own_wish, has_pushed_flags;
-  bool is_at_site;  // the next instruction is a trap that leads to a trampoline
-  bool may_poll;    // no instruction so far excludes that
+  bool had_closed_trap, has_pushed_flags;
+  bool may_poll;  // no instruction so far excludes that
   std::uint64_t beginning, trail, last_trail;
   std::uintptr_t at;
   std::uint32_t in_all, calls, elsewhere, steps, rounds, beginnings;
   bool polls, is_whole;
 } the_probe;
+
+// A thread that has slept begins by itself.
+bool is_own_wish() { return the_probe.is_called == nullptr; }
 
 // The program's instructions, and where the latest round begins among them.
 constexpr std::size_t kRegisters = REG_RIP + 1;
@@ -96,6 +102,13 @@ std::uint64_t registers(const ucontext_t& context) {
 
 std::uintptr_t next_instruction(const ucontext_t& context) {
   return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+}
+
+// Handlers of this folder run there, that of served traps among them.
+bool is_on_signal_stack(const ucontext_t& context) {
+  auto begin = reinterpret_cast<std::uintptr_t>(context.uc_stack.ss_sp);
+  auto now = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+  return now - begin < context.uc_stack.ss_size;
 }
 
 struct Code {
@@ -159,7 +172,7 @@ void put_trap_flag(const ucontext_t& context, bool is_set) {
 }
 
 bool may_step(StepKind kind, const ucontext_t& context) {
-  if (kind == StepKind::kTraps) return the_probe.is_at_site;
+  if (kind == StepKind::kTraps) return is_served_trap(next_instruction(context));
   return kind != StepKind::kCallsKernel || is_harmless(context.uc_mcontext.gregs[REG_RAX]);
 }
 
@@ -170,20 +183,19 @@ bool take_step(const ucontext_t& context) {
   if (at >= kEndOfPrograms) return false;
   Code code = code_at(at);
   StepKind kind = step_kind(code.bytes);
-  the_probe.is_at_site = kind == StepKind::kTraps && is_served_trap(at);
   bool goes_on = may_step(kind, context);
   if (kind == StepKind::kCallsKernel) ++the_probe.calls;
   std::uint32_t most = the_probe.may_poll ? kMostInAll : kMostSteps;
   bool is_full = ++the_probe.in_all >= most || the_probe.calls >= kMostCalls;
   // A thread that has slept looks until it sleeps again, or does other things at length.
-  the_probe.is_whole = is_full || (!goes_on && the_probe.is_own_wish);
+  the_probe.is_whole = is_full || (!goes_on && is_own_wish());
   if (!goes_on || is_full) return false;
   the_probe.has_pushed_flags = kind == StepKind::kPushesFlags;
   if (kind == StepKind::kPopsFlags) put_trap_flag(context, true);
   if (!the_probe.is_own(at)) {
     the_probe.may_poll = false;
     bool is_long = ++the_probe.elsewhere == kMostElsewhere;
-    the_probe.is_whole = is_long && the_probe.is_own_wish;
+    the_probe.is_whole = is_long && is_own_wish();
     return !is_long;
   }
   the_probe.elsewhere = 0;
@@ -275,14 +287,15 @@ bool is_free() {
   return true;
 }
 
-void prepare(IsOwnCode is_own) {
+void prepare(IsOwnCode is_own, IsCalled is_called) {
   the_probe.is_own = is_own;
+  the_probe.is_called = is_called;
   the_probe.thread = 0;
   the_probe.number = ++last_probe;
   the_probe.since_ns = now_ns();
   the_probe.may_poll = true;
-  the_probe.polls = the_probe.is_whole = the_probe.is_own_wish = false;
-  the_probe.has_pushed_flags = the_probe.is_at_site = false;
+  the_probe.polls = the_probe.is_whole = false;
+  the_probe.has_pushed_flags = false;
   the_probe.in_all = the_probe.calls = the_probe.elsewhere = the_probe.steps = the_probe.rounds =
       the_probe.beginnings = 0;
   the_probe.at = 0;
@@ -300,10 +313,10 @@ LoopReport report() {
 
 }  // namespace
 
-LoopReport probe_loop(pid_t thread, IsOwnCode is_own) {
+LoopReport probe_loop(pid_t thread, IsOwnCode is_own, IsCalled is_called) {
   struct sigaction before {};
   if (!is_free() || !take_traps(before)) return {};
-  prepare(is_own);
+  prepare(is_own, is_called);
   the_probe.thread = thread;
   probe_state.store(kAsked, std::memory_order_release);
   bool is_over = !send_probe(thread) || await_end();
@@ -317,8 +330,7 @@ LoopReport probe_loop(pid_t thread, IsOwnCode is_own) {
 
 void offer_probe(IsOwnCode is_own) {
   if (!is_free() || !serves_traps() || is_traced()) return;
-  prepare(is_own);
-  the_probe.is_own_wish = true;
+  prepare(is_own, nullptr);
   probe_state.store(kOffered, std::memory_order_release);
 }
 
@@ -336,25 +348,24 @@ bool begin_offered_probe() {
 LoopReport take_offered_probe() {
   ProbeState seen = probe_state.load(std::memory_order_acquire);
   if (seen == kOffered) probe_state.compare_exchange_strong(seen, kNone);
-  if (seen != kOver || !the_probe.is_own_wish) return {};
+  if (seen != kOver || !is_own_wish()) return {};
   LoopReport found = report();
   probe_state.store(kNone);
   return found;
 }
 
 bool step_probe(const siginfo_t& info, void* raw) {
-  if (own_probe == 0) return false;
+  // One that leads to a trampoline, where the probe goes on, or that of a handler of the program,
+  // which has interrupted the probe.
+  if (!has_been_probed || info.si_code != TRAP_TRACE) return false;
   auto& context = *static_cast<ucontext_t*>(raw);
-  bool is_step = info.si_code == TRAP_TRACE;
-  if (own_probe != the_probe.number.load()) {
+  if (own_probe == 0 || own_probe != the_probe.number.load()) {
     context.uc_mcontext.gregs[REG_EFL] &= ~kTrap;
     own_probe = 0;
-  } else if (!is_step && std::exchange(the_probe.is_at_site, false)) {
-    return false;
-  } else if (!is_step || !take_step(context)) {
+  } else if (!take_step(context)) {
     end_probe(context);
   }
-  return is_step;
+  return true;
 }
 
 bool begin_probe(const siginfo_t& info, void* raw) {
@@ -367,7 +378,8 @@ bool begin_probe(const siginfo_t& info, void* raw) {
       !probe_state.compare_exchange_strong(asked, kSteps))
     return true;
   // Not in a handler of ours, which would be looked at itself; a thread that has slept is in none.
-  bool is_here = the_probe.is_own_wish || the_probe.is_own(next_instruction(context));
+  bool is_here = is_own_wish() || the_probe.is_own(next_instruction(context)) ||
+                 (!is_on_signal_stack(context) && the_probe.is_called());
   if (!is_here) the_probe.thread = 0;
   if (!is_here || !take_step(context)) {
     probe_state.store(kOver, std::memory_order_release);
@@ -377,12 +389,13 @@ bool begin_probe(const siginfo_t& info, void* raw) {
   sigdelset(&context.uc_sigmask, SIGTRAP);
   context.uc_mcontext.gregs[REG_EFL] |= kTrap;
   own_probe = the_probe.number;
+  has_been_probed = true;
   return true;
 }
 
 #else
 
-LoopReport probe_loop(pid_t, IsOwnCode) { return {}; }
+LoopReport probe_loop(pid_t, IsOwnCode, IsCalled) { return {}; }
 void offer_probe(IsOwnCode) {}
 bool begin_offered_probe() { return false; }
 LoopReport take_offered_probe() { return {}; }

@@ -14,6 +14,9 @@ namespace terrane::platform {
 
 // Whether an instruction belongs to what is looked at. Called in signal handlers.
 using IsOwnCode = bool (*)(std::uintptr_t at);
+// Whether the calling thread, in other code, is in a library's function that such an instruction
+// has called: a loop that looks at a clock is seldom anywhere else. Called in signal handlers.
+using IsCalled = bool (*)();
 
 // An instruction of a loop, and the general registers before it, as a ucontext_t has them.
 struct LoopStep {
@@ -40,7 +43,7 @@ struct LoopReport {
 // with EINTR. Takes some milliseconds, which that thread computes less. One thread at a time may
 // call this. A process that is traced, or has a handler of SIGTRAP of its own, is left alone.
 // x86-64 alone; elsewhere nothing polls.
-LoopReport probe_loop(pid_t thread, IsOwnCode is_own);
+LoopReport probe_loop(pid_t thread, IsOwnCode is_own, IsCalled is_called);
 
 // Threads that sleep may not be looked at in this way, so they begin by themselves when they have
 // slept. offer_probe() permits it to one of them; begin_offered_probe() is called by a thread that

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <thread>
 
 #include "platform/fault_test_space.h"
+#include "platform/libc_signals.h"
 #include "platform/program_signals.h"
 #include "platform/trap_signal.h"
 
@@ -57,6 +60,8 @@ void give_way() {
 }
 
 bool everything(std::uintptr_t) { return true; }
+bool is_called() { return true; }
+bool is_not_called() { return false; }
 
 // Whether these are instructions of the function, one after the other.
 bool are_of(void (*loop)(), std::span<const LoopStep> steps) {
@@ -86,7 +91,7 @@ bool are_of(void (*loop)(), std::span<const LoopStep> steps) {
   usleep(10'000);
   bool polls = false;
   for (int i = 0; i < 2 && !polls; ++i) {
-    LoopReport report = probe_loop(thread, everything);
+    LoopReport report = probe_loop(thread, everything, is_not_called);
     polls = report.polls && are_of(loop, report.steps);
   }
   ready = 1;
@@ -126,15 +131,27 @@ void yield() {
   }
 }
 
-bool is_of_test(std::uintptr_t at) {
+bool is_of_yield(std::uintptr_t at) {
   auto begin = reinterpret_cast<std::uintptr_t>(&yield);
+  return at - begin < 64;
+}
+
+// Hardly a moment outside of the C library.
+void look_at_a_clock() {
+  timespec now;
+  while (ready == 0) ::clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+bool is_of_look_at_a_clock(std::uintptr_t at) {
+  auto begin = reinterpret_cast<std::uintptr_t>(&look_at_a_clock);
   return at - begin < 64;
 }
 
 std::uintptr_t find_no_trap(std::uintptr_t) { return 0; }
 
 // A loop that another thread's write may end, or something else: what it does is told.
-[[noreturn]] void find_what_it_does(void (*loop)(), IsOwnCode is_own) {
+[[noreturn]] void find_what_it_does(void (*loop)(), IsOwnCode is_own,
+                                    IsCalled is_called = is_not_called, int looks = 100) {
   signal(SIGBUS, SIG_DFL);
   FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
   std::atomic<pid_t> thread{0};
@@ -146,9 +163,9 @@ std::uintptr_t find_no_trap(std::uintptr_t) { return 0; }
   });
   while (thread == 0) usleep(1000);
   LoopReport report;
-  for (int i = 0; i < 100 && !report.is_whole; ++i) {
+  for (int i = 0; i < looks && !report.is_whole; ++i) {
     usleep(10'000);
-    report = probe_loop(thread, is_own);
+    report = probe_loop(thread, is_own, is_called);
   }
   bool is_told = report.is_whole && !report.polls && report.thread == thread &&
                  std::any_of(report.steps.begin(), report.steps.end(),
@@ -162,7 +179,13 @@ TEST(LoopProbeDeathTest, WhatALoopDoesIsToldAlsoWhereItMayEndByItself) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (auto* loop : {count_in_a_register, count_in_memory, keep_flags})
     EXPECT_EXIT(find_what_it_does(loop, everything), testing::ExitedWithCode(42), "");
-  EXPECT_EXIT(find_what_it_does(yield, is_of_test), testing::ExitedWithCode(42), "");
+  EXPECT_EXIT(find_what_it_does(yield, is_of_yield), testing::ExitedWithCode(42), "");
+}
+
+TEST(LoopProbeDeathTest, OneLookIsEnoughAlsoInALibrary) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(find_what_it_does(look_at_a_clock, is_of_look_at_a_clock, is_called, 1),
+              testing::ExitedWithCode(42), "");
 }
 
 // A thread that sleeps begins by itself, and is looked at until it sleeps again.
@@ -196,6 +219,50 @@ TEST(LoopProbeDeathTest, WhatALoopDoesIsToldAlsoWhereItMayEndByItself) {
 TEST(LoopProbeDeathTest, AThreadThatSleepsIsLookedAtUntilItSleepsAgain) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(look_at_a_sleeper(), testing::ExitedWithCode(42), "");
+}
+
+extern "C" std::uint8_t trap_of_test[], behind_trap_of_test[];
+
+void trap(int) {
+  asm volatile(
+      ".globl trap_of_test, behind_trap_of_test\ntrap_of_test: int3\nbehind_trap_of_test:");
+}
+
+std::uintptr_t find_trap_of_test(std::uintptr_t at) {
+  bool is_it = at == reinterpret_cast<std::uintptr_t>(trap_of_test);
+  return is_it ? reinterpret_cast<std::uintptr_t>(behind_trap_of_test) : 0;
+}
+
+// The program's handlers have traps, too, and are interrupted by looks.
+[[noreturn]] void trap_in_handlers() {
+  signal(SIGBUS, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
+  if (!serve_traps(find_trap_of_test)) _exit(44);
+  struct sigaction action {};
+  action.sa_handler = trap;
+  libc_signals().sigaction(SIGUSR1, &action, nullptr);
+  std::atomic<pid_t> thread{0};
+  std::thread looping([&] {
+    ensure_signal_stack();
+    thread = gettid();
+    count_in_memory();
+    over = true;
+  });
+  while (thread == 0) usleep(1000);
+  std::thread sending([&] {
+    for (; ready == 0; usleep(300)) syscall(SYS_tgkill, getpid(), thread.load(), SIGUSR1);
+  });
+  int told = 0;
+  for (int i = 0; i < 50; ++i) told += probe_loop(thread, everything, is_called).is_whole ? 1 : 0;
+  ready = 1;
+  sending.join();
+  looping.join();
+  _exit(told > 0 && over ? 42 : 43);
+}
+
+TEST(LoopProbeDeathTest, TrapsOfHandlersOfTheProgramAreServedMeanwhile) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(trap_in_handlers(), testing::ExitedWithCode(42), "");
 }
 
 bool goes_on(std::initializer_list<std::uint8_t> bytes) {

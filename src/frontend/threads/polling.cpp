@@ -129,7 +129,7 @@ void look_at(std::uint32_t number, std::uint64_t now_ns) {
   bool is_due = now_ns >= std::max(one.probe_due_ns, one.rests_until_ns) &&
                 use.ticks - one.since.ticks >= kLeastTicks;
   if (one.is_named || !is_due) return;
-  platform::LoopReport found = platform::probe_loop(thread, is_own_code);
+  platform::LoopReport found = platform::probe_loop(thread, is_own_code, is_in_program);
   if (found.thread == 0) one.probe_due_ns = now_ns + kFirstPauseNs;
   if (found.thread == 0 || threads[number].load() != thread) return;
   one.pause_ns = std::min(2 * one.pause_ns, kLongestPauseNs);
