@@ -17,6 +17,7 @@ FIRST_NUMBER = 1 << 31  # locks, flags, counters and semaphores below it are the
 LOCK = (1 << 32) - 1
 NAME_BYTES = 128
 TEXT_BYTES = 640
+MOST_REDUCED = 1024  # values
 
 FREE, ARRAY, LOCK_KIND, COUNTER, EVENT, SEMAPHORE = range(6)
 
@@ -24,16 +25,19 @@ _SLOT = np.dtype([("kind", "i4"), ("refs", "i4"), ("generation", "i8"), ("addres
                   ("filling", "i4"), ("kept", "i4"), ("name", f"S{NAME_BYTES}"), ("text", f"S{TEXT_BYTES}")])
 _HEAD = np.dtype([("used", "i8"), ("generation", "i8"), ("job", "S32"), ("versions", "S256")])
 _HEAD_BYTES = 4096
+_ARRIVAL = np.dtype([("turn", "i8"), ("kind", "S16"), ("count", "i8"), ("values", "u8", MOST_REDUCED)])
 
 
 class Directory:
     """The table, as one node sees it. Threads: any; methods that take `slots` run inside open()."""
 
     def __init__(self):
-        size = _HEAD_BYTES + SLOTS * _SLOT.itemsize
+        nodes, arrivals_at = _core.nodes(), _HEAD_BYTES + SLOTS * _SLOT.itemsize
+        size = arrivals_at + 2 * nodes * _ARRIVAL.itemsize
         memory = _core.Memory(_core.alloc(size, 0, 0, 0, "pyterrane's directory", True), size)
         self._head = np.ndarray((1,), _HEAD, memory)[0]
         self._slots = np.ndarray((SLOTS,), _SLOT, memory, _HEAD_BYTES)
+        self.arrivals = np.ndarray((2, nodes), _ARRIVAL, memory, arrivals_at)  # of even and odd rounds (_timed_barrier.py)
         self._mutex = threading.Lock()
         self._dropped = collections.deque()  # slots of arrays that are gone on this node
         self._process = os.getpid()

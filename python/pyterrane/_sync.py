@@ -9,14 +9,13 @@ import operator
 
 import numpy as np
 
-from . import _core, _job
-from ._directory import COUNTER, EVENT, FIRST_NUMBER, LOCK_KIND, SEMAPHORE, checked_name, number_of
+from . import _core, _job, _timed_barrier
+from ._directory import COUNTER, EVENT, FIRST_NUMBER, LOCK_KIND, MOST_REDUCED, SEMAPHORE, checked_name, number_of
 
 _numbers = {}  # kind and name -> number
 _SUM, _MIN, _MAX = 1, 2, 3
 _OPERATIONS = {"sum": _SUM, "min": _MIN, "max": _MAX, "and": 4, "or": 5, "xor": 6}
 _TYPES = {"i": (0, np.int64), "b": (0, np.int64), "u": (1, np.uint64), "f": (2, np.float64)}
-_MOST_REDUCED = 1024
 
 
 def _number(kind, name):
@@ -49,17 +48,25 @@ def _nanoseconds(timeout):
     return int(timeout * 1e9)
 
 
-def barrier():
-    """Waits until all nodes have come, one thread of each; all then see what any of them wrote before."""
-    _job.directory()
-    _core.barrier()
+def barrier(timeout=None):
+    """Waits until all nodes have come, one thread of each; all then see what any of them wrote before.
+
+    timeout: seconds after which it raises TimeoutError, which names the nodes that have not come. The node has left
+      the barrier then, as after Ctrl-C, and may come again. All nodes give a timeout, or none.
+    """
+    table = _job.directory()
+    if timeout is None:
+        _core.barrier()
+    else:
+        _timed_barrier.wait(table, timeout, _nanoseconds(timeout))
 
 
-def reduce(value, op="sum"):
+def reduce(value, op="sum", timeout=None):
     """A barrier to which each node gives a value, and from which each gets those of all, combined.
 
     value: a number, or an array of up to 1024 of them, of the same kind and shape on all nodes.
     op: "sum" (of integers: it wraps around), "min", "max"; of integers also "and", "or", "xor".
+    timeout: as of barrier().
     Returns a numpy scalar, or an array of the same shape, of 64-bit integers or floats.
     """
     values = np.asarray(value)
@@ -67,10 +74,17 @@ def reduce(value, op="sum"):
         raise ValueError(f"op={op!r}: {', '.join(_OPERATIONS)}")
     if values.dtype.kind not in _TYPES or values.dtype.itemsize > 8:
         raise TypeError(f"reduce() takes integers and floats of up to 64 bits, not {values.dtype}")
-    if not 1 <= values.size <= _MOST_REDUCED:
-        raise ValueError(f"reduce() takes 1 to {_MOST_REDUCED} values, not {values.size}; larger ones go through an array")
+    if not 1 <= values.size <= MOST_REDUCED:
+        raise ValueError(f"reduce() takes 1 to {MOST_REDUCED} values, not {values.size}; larger ones go through an array")
     number, kind = _TYPES[values.dtype.kind]
-    _job.directory()
+    table = _job.directory()
+    if timeout is not None:
+        nanoseconds = _nanoseconds(timeout)
+        if op in ("and", "or", "xor") and kind is np.float64:
+            raise ValueError(f"op={op!r} is for integers")
+        data = np.ascontiguousarray(values, kind).reshape(-1).view("u8")
+        rows = _timed_barrier.wait(table, timeout, nanoseconds, f"{op} {np.dtype(kind)}".encode(), data)
+        return _timed_barrier.combine(rows, op, kind).reshape(values.shape)[()]
     got = _core.reduce(0, _OPERATIONS[op], number, np.ascontiguousarray(values, kind).tobytes())
     return np.frombuffer(bytearray(got), kind).reshape(values.shape)[()]
 

@@ -69,6 +69,72 @@ class WaitsTest(jobs.JobTest):
             assert tr.Semaphore("two", 2).acquire()
         """)
 
+    def test_a_barrier_with_a_limit_is_one(self):
+        self.right(3, """
+            me, nodes = tr.node(), tr.nodes()
+            a = tr.zeros((nodes, 1000), "i8")
+            for turn in range(1, 100):
+                a[me] = turn
+                tr.barrier(timeout=60)
+                assert (a == turn).all()
+                assert tr.reduce(turn * me, timeout=60) == turn * nodes * (nodes - 1) // 2
+            total = tr.reduce(np.arange(6.0).reshape(2, 3) * me, "max", timeout=60)
+            assert total.tolist() == [[0, 2, 4], [6, 8, 10]] and tr.reduce(1 << me, "or", 60) == (1 << nodes) - 1
+            tr.barrier()
+        """)
+
+    def test_a_node_that_leaves_a_barrier_never_came(self):
+        self.right(3, """
+            import time
+            a = tr.zeros(3, "i8")
+            if tr.node() == 2:
+                time.sleep(1)
+            else:
+                for call in (lambda: tr.barrier(timeout=0.1), lambda: tr.reduce(100, timeout=0.1), lambda: tr.barrier(0)):
+                    try:
+                        call()
+                    except TimeoutError as error:
+                        assert "node 2" in str(error) or "node 0, 2" in str(error) or "node 1, 2" in str(error), error
+                    else:
+                        assert False
+            a[tr.node()] = 1
+            tr.barrier(timeout=60)
+            assert a.sum() == 3 and tr.reduce(tr.node(), "max", timeout=60) == 2
+            tr.barrier()
+        """)
+
+    def test_control_c_leaves_a_barrier_with_a_limit(self):
+        self.right(2, """
+            import os, signal, threading, time
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if tr.node() == 0:
+                for call in (lambda: tr.barrier(timeout=60), lambda: tr.reduce(5, timeout=60)):
+                    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                    try:
+                        call()
+                    except KeyboardInterrupt:
+                        continue
+                    assert False
+            else:
+                time.sleep(1.5)
+            assert tr.reduce(1, timeout=60) == 2
+        """)
+
+    def test_wrong_limits_and_values_are_refused(self):
+        self.right(2, """
+            for call, kind, part in ((lambda: tr.barrier(timeout=-1), ValueError, "seconds from 0"),
+                                     (lambda: tr.barrier(timeout=float("inf")), ValueError, "seconds from 0"),
+                                     (lambda: tr.reduce(1.5, "xor", 60), ValueError, "for integers"),
+                                     (lambda: tr.reduce([1, 2] if tr.node() else 1, timeout=60), ValueError, "values as sum int64"),
+                                     (lambda: tr.reduce(1 if tr.node() else 1.0, timeout=60), ValueError, "sum float64")):
+                try:
+                    call()
+                except kind as error:
+                    assert part in str(error), error
+                    continue
+                assert False
+        """)
+
     def test_other_threads_run_while_one_waits(self):
         self.right(2, """
             import threading, time
