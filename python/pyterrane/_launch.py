@@ -142,7 +142,8 @@ class Job:
             gc.collect()
             alive = _arrays.open_arrays() - 1  # without the table
             if alive > 0:
-                raise RuntimeError(f"{alive} arrays of the job are in use: delete them (del a), or keep copies (a.copy())")
+                raise RuntimeError(f"{alive} arrays of the job are in use: delete them and their views, such as the variable of "
+                                   "a loop over rows (del a, row), or keep copies (a.copy())")
             self._leave()
 
     def _leave(self):

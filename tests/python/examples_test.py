@@ -1,8 +1,10 @@
 """The examples in examples/python: the same result with any number of nodes. Usage: examples_test.py ENVIRONMENT"""
 
+import json
 import pathlib
 import re
 import subprocess
+import tempfile
 
 import jobs
 
@@ -40,6 +42,29 @@ class ExamplesTest(jobs.JobTest):
     def test_kmeans_counts_each_point_once(self):
         for text in self.runs("kmeans.py", "4000"):
             self.assertIn("4000 points in 8 clusters", text)
+
+    def test_the_notebook_runs_from_top_to_bottom(self):
+        notebook = EXAMPLES / "notebook.ipynb"
+        for cell in json.loads(notebook.read_text())["cells"]:
+            self.assertFalse(cell.get("outputs") or cell.get("execution_count"), "outputs are stripped before a commit")
+        python = jobs.command(0)[0]
+        if subprocess.run([python, "-c", "import nbclient, ipykernel, cloudpickle"], capture_output=True).returncode != 0:
+            self.skipTest("pip cannot install nbclient, ipykernel and cloudpickle here")
+        with tempfile.TemporaryDirectory() as folder:
+            ran = pathlib.Path(folder) / "ran.ipynb"
+            text = f"""
+import nbclient, nbformat
+notebook = nbformat.read({str(notebook)!r}, 4)
+nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+nbformat.write(notebook, {str(ran)!r})
+"""
+            done = subprocess.run([python, "-c", text], capture_output=True, text=True, timeout=100, cwd=folder)
+            self.assertEqual(done.returncode, 0, done)
+            outputs = [output for cell in json.loads(ran.read_text())["cells"] for output in cell.get("outputs", [])]
+        self.assertEqual({output.get("name") for output in outputs}, {"stdout"}, outputs)
+        text = "".join("".join(output["text"]) for output in outputs)
+        for part in ("4 nodes", "turns by node", "@@@@", "on node 3 of 4: no luck", "the largest value is 60"):
+            self.assertIn(part, text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import textwrap
 import unittest
 
-ENVIRONMENT = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else None
+ENVIRONMENT = pathlib.Path(sys.argv[1]).absolute() if len(sys.argv) > 1 else None
 SKIPPED = 77
 os.environ.pop("PYTHONUNBUFFERED", None)  # lines of two nodes in one pipe stay whole
 
@@ -59,4 +59,4 @@ def main():
     if not (ENVIRONMENT / "bin" / "terrane").exists():
         print("pyterrane is not installed: python.Installs says why")
         sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
