@@ -71,16 +71,22 @@ protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
                                          protocol::Access wanted) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    auto result = protocol::FaultResult::kSynchronises;
-    if (!is_sequential(*space_, *hlrc_, block))
-      result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
-    if (result == protocol::FaultResult::kSynchronises)
-      result = engine_->run(context, sc_->fault(context.strand, block, wanted));
+    auto result = try_present(context, block, wanted);
     if (result != protocol::FaultResult::kNoMemory) return result;
     if (i > 0) ::usleep(1000u << std::min(i, 8));
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
   out_of_memory(self(), block.value);
+}
+
+protocol::FaultResult Node::try_present(ThreadContext& context, BlockId block,
+                                        protocol::Access wanted) {
+  auto result = protocol::FaultResult::kSynchronises;
+  if (!is_sequential(*space_, *hlrc_, block))
+    result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
+  if (result == protocol::FaultResult::kSynchronises)
+    result = engine_->run(context, sc_->fault(context.strand, block, wanted));
+  return result;
 }
 
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
@@ -136,6 +142,16 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
     }
   }
   return {};
+}
+
+bool Node::touch_if_there_is_room(const void* address) {
+  protocol::BlockRange blocks;
+  if (!check_range(address, 1, "touch", blocks).ok()) return false;
+  ThreadContext& context = threads_.current();
+  return on_own_stack([this, &context, block = BlockId{blocks.first}] {
+    Inside inside(context);
+    return try_present(context, block, protocol::Access::kRead) == protocol::FaultResult::kDone;
+  });
 }
 
 Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before) {

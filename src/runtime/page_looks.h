@@ -21,8 +21,8 @@ class PageLooks {
   SynchronisationMap synchronisation_pages() const {
     return {entries_, space_.mapping(), space_.unit()};
   }
-  // The bytes that this node's page has at the address, 8 at most. False: it has no valid page, or
-  // they are of two.
+  // The bytes that this node's page has at the address. False: it has no valid page, or they are of
+  // two.
   bool peek(const void* address, void* to, std::uint64_t bytes) const;
   // Whether a thread of another node that has seen these bytes there would find others, as far as
   // this node knows: because it is the page's home, or has written them to its copy and not

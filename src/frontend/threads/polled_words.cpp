@@ -49,10 +49,8 @@ void share_polled_words() {
   static_assert(sizeof(Shown) <= 4096);
   auto allocated = node.allocate(node.nodes() * node.block_bytes(), options, at);
   if (!allocated.ok()) node.fail(allocated.message);
-  // All are read now: when memory is full, the watcher must not be the one that asks for more.
   auto* first = static_cast<std::byte*>(at);
-  for (std::uint32_t n = 0; n < node.nodes(); ++n)
-    node.touch(first + n * node.block_bytes(), 1, n == Program::get()->self());
+  node.touch(first + Program::get()->self() * node.block_bytes(), 1, true);
   shown = first;
 }
 
@@ -89,12 +87,22 @@ void show_polled_words(const std::vector<PolledWord>& words) {
   own.count = count;
 }
 
+// False: this node is full. A guess takes no memory that others need.
+bool read_shown_by(std::uint32_t node, Shown& theirs) {
+  const Shown* page = &shown_by(node);
+  const runtime::PageLooks& looks = Program::get()->node().looks();
+  return looks.peek(page, &theirs, sizeof theirs) ||
+         (Program::get()->node().touch_if_there_is_room(page) &&
+          looks.peek(page, &theirs, sizeof theirs));
+}
+
 void serve_polled_words() {
   if (shown == nullptr) return;
   runtime::Node& node = Program::get()->node();
   for (std::uint32_t n = 0; n < node.nodes(); ++n) {
     if (n == Program::get()->self()) continue;
-    const Shown& theirs = shown_by(n);
+    static Shown theirs;
+    if (!read_shown_by(n, theirs)) continue;
     std::uint64_t count = std::min<std::uint64_t>(theirs.count, Shown::kMost);
     for (std::uint64_t i = 0; i < count; ++i) {
       PolledWord word = theirs.words[i];
