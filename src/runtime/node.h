@@ -78,10 +78,10 @@ class Node : public Synchronisation {
   // Whether the calling thread is in an operation of the node. If so, the caller is a signal
   // handler that interrupted it.
   bool is_inside() { return threads_.current().is_inside; }
-  Outcome touch(const void* address, std::uint64_t bytes, bool write);
-  // Makes the page of the address present for reading, as long as nothing else needs its memory.
-  // False: it is in no allocation, or this node is full; touch() ends the job then.
-  bool touch_if_there_is_room(const void* address);
+  // Makes the pages of the range present. kGiveUp: a full node gives kNoMemory.
+  enum class WhenFull { kEndTheJob, kGiveUp };
+  Outcome touch(const void* address, std::uint64_t bytes, bool write,
+                WhenFull full = WhenFull::kEndTheJob);
   Outcome evict(const void* address, std::uint64_t bytes);
 
   // From now on an access to the block at this address counts as an overflow of the stack above it.
@@ -121,10 +121,8 @@ class Node : public Synchronisation {
   static platform::FaultVerdict on_fault(void* context, std::uint64_t offset,
                                          platform::Access wanted);
   platform::FaultVerdict fault(std::uint64_t offset, platform::Access wanted);
-  protocol::FaultResult try_present(ThreadContext& context, BlockId block,
-                                    protocol::Access wanted);
-  protocol::FaultResult make_present(ThreadContext& context, BlockId block,
-                                     protocol::Access wanted);
+  protocol::FaultResult make_present(ThreadContext& context, BlockId block, protocol::Access wanted,
+                                     WhenFull full = WhenFull::kEndTheJob);
   [[noreturn]] void out_of_memory(NodeId node, std::uint64_t block);
   Outcome check_range(const void* address, std::uint64_t bytes, const char* what,
                       protocol::BlockRange& blocks);

@@ -68,25 +68,19 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
 // several times, because its other threads may take that memory first, and because written pages
 // stay while their homes have no memory for them; the homes' handler threads are making some.
 protocol::FaultResult Node::make_present(ThreadContext& context, BlockId block,
-                                         protocol::Access wanted) {
+                                         protocol::Access wanted, WhenFull full) {
   constexpr int kTries = 16;
   for (int i = 0; i < kTries; ++i) {
-    auto result = try_present(context, block, wanted);
-    if (result != protocol::FaultResult::kNoMemory) return result;
+    auto result = protocol::FaultResult::kSynchronises;
+    if (!is_sequential(*space_, *hlrc_, block))
+      result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
+    if (result == protocol::FaultResult::kSynchronises)
+      result = engine_->run(context, sc_->fault(context.strand, block, wanted));
+    if (result != protocol::FaultResult::kNoMemory || full == WhenFull::kGiveUp) return result;
     if (i > 0) ::usleep(1000u << std::min(i, 8));
     engine_->run(context, hlrc_->free_memory(context.strand));
   }
   out_of_memory(self(), block.value);
-}
-
-protocol::FaultResult Node::try_present(ThreadContext& context, BlockId block,
-                                        protocol::Access wanted) {
-  auto result = protocol::FaultResult::kSynchronises;
-  if (!is_sequential(*space_, *hlrc_, block))
-    result = engine_->run(context, hlrc_->fault(context.strand, block, wanted));
-  if (result == protocol::FaultResult::kSynchronises)
-    result = engine_->run(context, sc_->fault(context.strand, block, wanted));
-  return result;
 }
 
 void Node::out_of_memory(NodeId node, std::uint64_t block) {
@@ -125,33 +119,25 @@ Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* 
   return {};
 }
 
-Outcome Node::touch(const void* address, std::uint64_t bytes, bool write) {
+Outcome Node::touch(const void* address, std::uint64_t bytes, bool write, WhenFull full) {
   protocol::BlockRange blocks;
   Outcome range = check_range(address, bytes, "touch", blocks);
   if (!range.ok()) return range;
   ThreadContext& context = threads_.current();
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
-    auto result = on_own_stack([this, &context, b, access] {
+    auto result = on_own_stack([this, &context, b, access, full] {
       Inside inside(context);
-      return make_present(context, BlockId{b}, access);
+      return make_present(context, BlockId{b}, access, full);
     });
+    if (result == protocol::FaultResult::kNoMemory)
+      return {Status::kNoMemory, "touch: this node has no room for more"};
     if (result == protocol::FaultResult::kForeign) {
       return {Status::kAddress,
               fmt::format("touch: {} lies in no allocation", fmt::ptr(space_->address_of(b)))};
     }
   }
   return {};
-}
-
-bool Node::touch_if_there_is_room(const void* address) {
-  protocol::BlockRange blocks;
-  if (!check_range(address, 1, "touch", blocks).ok()) return false;
-  ThreadContext& context = threads_.current();
-  return on_own_stack([this, &context, block = BlockId{blocks.first}] {
-    Inside inside(context);
-    return try_present(context, block, protocol::Access::kRead) == protocol::FaultResult::kDone;
-  });
 }
 
 Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& before) {

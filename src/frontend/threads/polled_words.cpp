@@ -90,10 +90,10 @@ void show_polled_words(const std::vector<PolledWord>& words) {
 // False: this node is full. A guess takes no memory that others need.
 bool read_shown_by(std::uint32_t node, Shown& theirs) {
   const Shown* page = &shown_by(node);
-  const runtime::PageLooks& looks = Program::get()->node().looks();
-  return looks.peek(page, &theirs, sizeof theirs) ||
-         (Program::get()->node().touch_if_there_is_room(page) &&
-          looks.peek(page, &theirs, sizeof theirs));
+  runtime::Node& the_node = Program::get()->node();
+  return the_node.looks().peek(page, &theirs, sizeof theirs) ||
+         (the_node.touch(page, 1, false, runtime::Node::WhenFull::kGiveUp).ok() &&
+          the_node.looks().peek(page, &theirs, sizeof theirs));
 }
 
 void serve_polled_words() {
