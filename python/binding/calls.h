@@ -36,9 +36,11 @@ void wait_in(Call call) {
 }
 
 // A wait with a time limit: `call` takes nanoseconds. Ends with false after `timeout_ns` (negative:
-// there is no limit), and with KeyboardInterrupt or what else a signal's handler raises.
-template <typename Call>
-bool wait_for(std::int64_t timeout_ns, Call call) {
+// there is no limit), and with KeyboardInterrupt or what else a signal's handler raises. `report`
+// is called ten times a second meanwhile.
+template <typename Call, typename Report = void (*)()>
+bool wait_for(
+    std::int64_t timeout_ns, Call call, Report report = [] {}) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::nanoseconds kSlice{100'000'000};  // how late a handler runs
   auto end = Clock::now() + std::chrono::nanoseconds(timeout_ns);
@@ -54,9 +56,15 @@ bool wait_for(std::int64_t timeout_ns, Call call) {
     if (status != TERRANE_ETIMEDOUT) raise_error(status);
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     if (timeout_ns >= 0 && Clock::now() >= end) return false;
+    report();
   }
 }
 
+// Chunks: joined after the pages, and left before them.
+void join_chunks();
+void leave_chunks();
+
+void add_chunks(nanobind::module_& module);
 void add_interrupts(nanobind::module_& module);
 void add_memory(nanobind::module_& module);
 void add_waits(nanobind::module_& module);

@@ -21,7 +21,8 @@ makes_own = False  # arrays without a name are of this node alone: others get th
 _own = 0  # how many such there were
 
 
-def _checked_dtype(dtype):
+def checked_dtype(dtype):
+    """The dtype. Raises TypeError: other nodes could not read it."""
     found = np.dtype(dtype)
     if found.hasobject or found.kind not in _PLAIN_KINDS:
         raise TypeError(f"dtype {found} holds pointers to Python objects, which other nodes do not have; use numbers, "
@@ -29,7 +30,8 @@ def _checked_dtype(dtype):
     return np.empty(0, found).dtype  # S and U without a length have one then
 
 
-def _checked_shape(shape, dtype):
+def checked_shape(shape, dtype):
+    """The shape as a tuple of ints. Raises TypeError or ValueError."""
     try:
         numbers = (operator.index(shape),)
     except TypeError:
@@ -70,13 +72,13 @@ def _own_name():
     return b"\3%d.%d" % (_job.node(), _own)
 
 
-def _text_of(shape, dtype):
+def text_of(shape, dtype):
     """Shape and dtype as the directory has them."""
     description = np.lib.format.dtype_to_descr(dtype)
     return json.dumps([description, shape], separators=(",", ":"))
 
 
-def _description(text):
+def description(text):
     """The shape and the dtype of a text of the directory."""
     def tuples(value):
         return [(*map(tuples, one),) if isinstance(one, list) else one for one in value]
@@ -124,10 +126,10 @@ def _create(table, name, text, size, policy, label):
 def _make(shape, dtype, homes, name, values=None):
     """The array of all nodes; `values` fill it, from the node that comes first."""
     table = _job.directory()
-    dtype = _checked_dtype(dtype)
-    shape = _checked_shape(shape, dtype)
+    dtype = checked_dtype(dtype)
+    shape = checked_shape(shape, dtype)
     policy = _policy(homes)
-    text = _text_of(shape, dtype).encode()
+    text = text_of(shape, dtype).encode()
     kept = name is not None
     size = math.prod(shape) * dtype.itemsize
     if len(text) > 600:
@@ -145,7 +147,7 @@ def _make(shape, dtype, homes, name, values=None):
                 _core.flag_clear(number_of(slot))
                 table[slot]["filling"] = 1
         elif bytes(table[slot]["text"]) != text:
-            other, kind = _description(table[slot]["text"])
+            other, kind = description(table[slot]["text"])
             which = f"the array {name!r}" if kept else f"array {_made} of this node"
             raise ValueError(f"{which} has shape {other} and dtype {kind} on another node, and shape {shape} and dtype "
                              f"{dtype} here")
@@ -183,8 +185,8 @@ def empty(shape, dtype=float, *, homes=None, name=None):
 def full(shape, fill_value, dtype=None, *, homes=None, name=None):
     """An array full of a value, which the first node to come writes; the others wait for it. See zeros()."""
     value = np.asarray(fill_value)
-    dtype = _checked_dtype(value.dtype if dtype is None else dtype)
-    return _make(shape, dtype, homes, name, np.broadcast_to(value.astype(dtype), _checked_shape(shape, dtype)))
+    dtype = checked_dtype(value.dtype if dtype is None else dtype)
+    return _make(shape, dtype, homes, name, np.broadcast_to(value.astype(dtype), checked_shape(shape, dtype)))
 
 
 def ones(shape, dtype=float, *, homes=None, name=None):
@@ -195,7 +197,7 @@ def ones(shape, dtype=float, *, homes=None, name=None):
 def array(other, dtype=None, *, homes=None, name=None):
     """A shared copy of `other`, anything that numpy.asarray takes. Each node gives it; the first one's values count."""
     values = np.asarray(other)
-    dtype = _checked_dtype(values.dtype if dtype is None else dtype)
+    dtype = checked_dtype(values.dtype if dtype is None else dtype)
     return _make(values.shape, dtype, homes, name, values.astype(dtype, copy=False))
 
 
@@ -215,7 +217,7 @@ def find(name):
         memory, text, filling = _attach(table, slot)
     if filling:
         _core.flag_wait(number_of(slot))
-    shape, dtype = _description(text)
+    shape, dtype = description(text)
     return np.ndarray(shape, dtype, memory)
 
 

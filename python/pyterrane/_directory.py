@@ -19,7 +19,7 @@ NAME_BYTES = 128
 TEXT_BYTES = 640
 MOST_REDUCED = 1024  # values
 
-FREE, ARRAY, LOCK_KIND, COUNTER, EVENT, SEMAPHORE = range(6)
+FREE, ARRAY, LOCK_KIND, COUNTER, EVENT, SEMAPHORE, CHUNK = range(7)
 
 _SLOT = np.dtype([("kind", "i4"), ("refs", "i4"), ("generation", "i8"), ("address", "u8"), ("bytes", "u8"),
                   ("filling", "i4"), ("kept", "i4"), ("name", f"S{NAME_BYTES}"), ("text", f"S{TEXT_BYTES}")])

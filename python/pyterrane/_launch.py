@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 
-from . import _arrays, _job, _pickling
+from . import _arrays, _core, _job, _pickling
 from ._command import COMMAND
 from ._sync import Counter
 
@@ -144,6 +144,9 @@ class Job:
             if alive > 0:
                 raise RuntimeError(f"{alive} arrays of the job are in use: delete them and their views, such as the variable of "
                                    "a loop over rows (del a, row), or keep copies (a.copy())")
+            if _core.open_scopes():
+                raise RuntimeError(f"{_core.open_scopes()} scopes or versions of chunks are in use: leave them, and delete the "
+                                   "arrays that were taken (del a)")
             self._leave()
 
     def _leave(self):

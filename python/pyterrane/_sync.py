@@ -39,8 +39,8 @@ def _number(kind, name):
     return _numbers[key], is_new
 
 
-def _nanoseconds(timeout):
-    """-1: for ever."""
+def nanoseconds(timeout):
+    """A timeout in seconds for the binding; -1: for ever. Raises ValueError."""
     if timeout is None:
         return -1
     if not timeout >= 0 or math.isinf(timeout):
@@ -58,7 +58,7 @@ def barrier(timeout=None):
     if timeout is None:
         _core.barrier()
     else:
-        _timed_barrier.wait(table, timeout, _nanoseconds(timeout))
+        _timed_barrier.wait(table, timeout, nanoseconds(timeout))
 
 
 def reduce(value, op="sum", timeout=None):
@@ -79,11 +79,11 @@ def reduce(value, op="sum", timeout=None):
     number, kind = _TYPES[values.dtype.kind]
     table = _job.directory()
     if timeout is not None:
-        nanoseconds = _nanoseconds(timeout)
+        limit_ns = nanoseconds(timeout)
         if op in ("and", "or", "xor") and kind is np.float64:
             raise ValueError(f"op={op!r} is for integers")
         data = np.ascontiguousarray(values, kind).reshape(-1).view("u8")
-        rows = _timed_barrier.wait(table, timeout, nanoseconds, f"{op} {np.dtype(kind)}".encode(), data)
+        rows = _timed_barrier.wait(table, timeout, limit_ns, f"{op} {np.dtype(kind)}".encode(), data)
         return _timed_barrier.combine(rows, op, kind).reshape(values.shape)[()]
     got = _core.reduce(0, _OPERATIONS[op], number, np.ascontiguousarray(values, kind).tobytes())
     return np.frombuffer(bytearray(got), kind).reshape(values.shape)[()]
@@ -111,7 +111,7 @@ class Lock(_Named):
 
     def acquire(self, blocking=True, timeout=None):
         """True: this thread has the lock. timeout: seconds after which it returns False; None: it waits for ever."""
-        return _core.lock_for(self._number, 0 if not blocking else _nanoseconds(timeout))
+        return _core.lock_for(self._number, 0 if not blocking else nanoseconds(timeout))
 
     def release(self):
         _core.unlock(self._number)
@@ -144,7 +144,7 @@ class Counter(_Named):
 
     def wait(self, at_least, timeout=None):
         """Waits until the counter has been so high. False: not within `timeout` seconds."""
-        return _core.counter_wait_for(self._number, at_least, _nanoseconds(timeout))
+        return _core.counter_wait_for(self._number, at_least, nanoseconds(timeout))
 
 
 class Event(_Named):
@@ -163,7 +163,7 @@ class Event(_Named):
 
     def wait(self, timeout=None):
         """False: it was not set within `timeout` seconds."""
-        return _core.flag_wait_for(self._number, _nanoseconds(timeout))
+        return _core.flag_wait_for(self._number, nanoseconds(timeout))
 
 
 class Semaphore(_Named):
@@ -180,7 +180,7 @@ class Semaphore(_Named):
 
     def acquire(self, blocking=True, timeout=None):
         """Takes a unit. False: there was none within `timeout` seconds (None: it waits for ever)."""
-        return _core.semaphore_wait_for(self._number, 0 if not blocking else _nanoseconds(timeout))
+        return _core.semaphore_wait_for(self._number, 0 if not blocking else nanoseconds(timeout))
 
     def release(self, n=1):
         """Gives units; each lets one that waits go on, in the order in which they came."""

@@ -43,6 +43,9 @@ class ExamplesTest(jobs.JobTest):
         for text in self.runs("kmeans.py", "4000"):
             self.assertIn("4000 points in 8 clusters", text)
 
+    def test_the_camera_loses_no_frame_of_the_last_node(self):
+        self.assertEqual(self.runs("camera.py", "30"), {", 30 frames, the ball went from 0 to 571\n"})
+
     def test_the_notebook_runs_from_top_to_bottom(self):
         notebook = EXAMPLES / "notebook.ipynb"
         for cell in json.loads(notebook.read_text())["cells"]:
