@@ -742,7 +742,11 @@ int main(int argc, char** argv) {
   if (found == kModes.end()) return 4;
   found->second();
   if (terrane_finalize() != TERRANE_OK) return 5;
-  if (terrane_barrier() != TERRANE_ESTATE || !error_says("after terrane_finalize")) return 6;
+  auto fails_after = [] {
+    EXPECT(terrane_barrier() == TERRANE_ESTATE && error_says("after terrane_finalize"));
+  };
+  fails_after();
+  std::atexit(fails_after);  // runs when the objects of this thread are destroyed
   std::puts("good");
   return 0;
 }

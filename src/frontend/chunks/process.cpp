@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/thread_text.h"
 #include "platform/quiet_thread.h"
 
 namespace terrane::frontend::chunks {
@@ -27,10 +28,7 @@ Process& process() {
   return *one;
 }
 
-std::string& error_text() {
-  thread_local std::string text;
-  return text;
-}
+std::string& error_text() { return base::thread_text<Process>(); }
 
 // The error that goes before error_text(); nullptr: none does.
 thread_local const char* fixed_error = nullptr;

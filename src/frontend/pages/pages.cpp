@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/thread_text.h"
 #include "frontend/interpose/in_front.h"
 #include "frontend/interpose/rebind.h"
 #include "frontend/interpose/shared_range.h"
@@ -37,10 +38,7 @@ Process& process() {
   return *one;
 }
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+std::string& last_error() { return terrane::base::thread_text<Process>(); }
 
 int fail(Status status, std::string message) {
   last_error() = std::move(message);
