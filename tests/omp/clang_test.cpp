@@ -11,6 +11,10 @@ TEST(OmpClangTest, ProgramsRunAsTheyAre) {
     for (const char* name : {"c", "kmp", "cpp"}) expect_good(team, program(name));
 }
 
+TEST(OmpClangTest, ObjectsOfGccRunThatClangHasLinked) {
+  for (const std::string& team : kTeams) expect_good(team, program("linked"));
+}
+
 TEST(OmpClangTest, EachConstructWorksAlone) {
   for (const char* mode :
        {"loops",    "reductions",      "exclusion",       "once",     "order",   "teams",

@@ -243,6 +243,33 @@ static void privates(void) {
   check(handed == omp_get_max_threads(), "copyprivate");
 }
 
+/* Functions that gcc's library does not have. */
+static void hinted_locks(void) {
+#ifdef __clang__
+  omp_lock_t lock;
+  omp_nest_lock_t nested;
+  int count = 0, deep = 0, threads = 0;
+  omp_init_lock_with_hint(&lock, omp_lock_hint_contended);
+  omp_init_nest_lock_with_hint(&nested, omp_lock_hint_speculative);
+#pragma omp parallel shared(count, deep, threads)
+  {
+    for (int i = 0; i < 10; i++) {
+      omp_set_lock(&lock);
+      count++;
+      omp_unset_lock(&lock);
+    }
+    omp_set_nest_lock(&nested);
+    deep += omp_test_nest_lock(&nested);
+    threads++;
+    omp_unset_nest_lock(&nested);
+    omp_unset_nest_lock(&nested);
+  }
+  omp_destroy_lock(&lock);
+  omp_destroy_nest_lock(&nested);
+  check(count == 10 * threads && deep == 2 * threads, "locks with hints");
+#endif
+}
+
 int main(void) {
   loops_static();
   loops_chunks();
@@ -262,6 +289,7 @@ int main(void) {
   sums();
   tasks();
   privates();
+  hinted_locks();
   if (!wrong) printf("good\n");
   return wrong;
 }

@@ -1,12 +1,20 @@
 # From the versions of gcc's library: each omp_ function under the version that clang's library has, too, in
-# assembler text. -v jump=JUMP: the instruction that goes to another function.
-/^ *omp_[a-z0-9_]*;/ {
+# assembler text, and each GOMP_ function, which objects of gcc call in a program that clang has linked.
+# -v jump=JUMP: the instruction that goes to another function.
+/^ *GOMP_PLUGIN_/ { next }
+/^ *(omp|GOMP)_[a-z0-9_]*;/ {
   name = $1
   sub(/;/, "", name)
   if (name in done) next
   done[name] = 1
   target = name ~ /_lock_?$/ ? "terrane_new_" name : name
   give(name, target)
+  # gcc's library does not have these.
+  if (name ~ /^omp_init_(nest_)?lock_?$/) {
+    hinted = name
+    sub(/lock/, "lock_with_hint", hinted)
+    give(hinted, target)
+  }
   if (name ~ /^omp_(set_affinity_format|get_affinity_format|display_affinity|capture_affinity)$/) {
     sub(/^omp/, "ompc", name)
     give(name, target)
