@@ -300,8 +300,10 @@ void add_chunks(nb::module_& module) {
   module.def("chunk_create", &create, nb::arg("name"), nb::arg("bytes"), nb::arg("coherence"),
              nb::arg("home"));
   module.def("chunk_find", &find, nb::arg("name"), nb::arg("timeout_ns"));
-  module.def("chunk_open", &open_chunk, nb::arg("chunk"), nb::arg("mode"), nb::arg("timeout_ns"));
-  module.def("chunk_take", &take, nb::arg("chunk"), nb::arg("timeout_ns"));
+  module.def("chunk_open", &open_chunk, nb::arg("chunk"), nb::arg("mode"), nb::arg("timeout_ns"),
+             nb::sig("def chunk_open(chunk: int, mode: int, timeout_ns: int) -> Scope"));
+  module.def("chunk_take", &take, nb::arg("chunk"), nb::arg("timeout_ns"),
+             nb::sig("def chunk_take(chunk: int, timeout_ns: int) -> Scope | bool | None"));
   module.def("chunk_subscribe", &subscribe, nb::arg("chunk"), nb::arg("policy"), nb::arg("window"));
   module.def("chunk_unsubscribe", &unsubscribe, nb::arg("chunk"));
   module.def("chunk_descriptor", &descriptor, nb::arg("chunk"));

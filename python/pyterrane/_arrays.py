@@ -1,8 +1,11 @@
 """Arrays in shared memory. Each is a numpy.ndarray whose base holds the memory."""
 
+from __future__ import annotations
+
 import json
 import math
 import operator
+import typing
 import weakref
 
 import numpy as np
@@ -10,12 +13,16 @@ import numpy as np
 from . import _core, _job
 from ._directory import ARRAY, checked_name, number_of
 
+if typing.TYPE_CHECKING:
+    from ._types import Array, ArrayLike, DTypeLike, Homes, Shape
+
 _HOMES = {"first touch": 0, "block": 1, "cyclic": 2}
 _MOST_BYTES = 1 << 46  # beyond what a job can address
 _PLAIN_KINDS = "?biufcmMSUV"
 
-_open_memory = weakref.WeakValueDictionary()  # slot and generation -> Memory of this node
-_keys = weakref.WeakKeyDictionary()  # the other way round
+# Slot and generation -> Memory of this node, and the other way round.
+_open_memory: weakref.WeakValueDictionary[tuple[int, int], _core.Memory] = weakref.WeakValueDictionary()
+_keys: weakref.WeakKeyDictionary[_core.Memory, tuple[int, int]] = weakref.WeakKeyDictionary()
 _made = 0  # arrays without a name that this node has made
 makes_own = False  # arrays without a name are of this node alone: others get them by reference
 _own = 0  # how many such there were
@@ -164,7 +171,7 @@ def _make(shape, dtype, homes, name, values=None):
     return array
 
 
-def zeros(shape, dtype=float, *, homes=None, name=None):
+def zeros(shape: Shape, dtype: DTypeLike = float, *, homes: Homes = None, name: str | None = None) -> Array:
     """An array of zeros, one for all nodes.
 
     shape: an int or a sequence of ints. dtype: any without pointers.
@@ -177,37 +184,40 @@ def zeros(shape, dtype=float, *, homes=None, name=None):
     return _make(shape, dtype, homes, name)
 
 
-def empty(shape, dtype=float, *, homes=None, name=None):
+def empty(shape: Shape, dtype: DTypeLike = float, *, homes: Homes = None, name: str | None = None) -> Array:
     """The same as zeros(): shared memory is zeroed anyway."""
     return _make(shape, dtype, homes, name)
 
 
-def full(shape, fill_value, dtype=None, *, homes=None, name=None):
+def full(shape: Shape, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, homes: Homes = None,
+         name: str | None = None) -> Array:
     """An array full of a value, which the first node to come writes; the others wait for it. See zeros()."""
     value = np.asarray(fill_value)
     dtype = checked_dtype(value.dtype if dtype is None else dtype)
     return _make(shape, dtype, homes, name, np.broadcast_to(value.astype(dtype), checked_shape(shape, dtype)))
 
 
-def ones(shape, dtype=float, *, homes=None, name=None):
+def ones(shape: Shape, dtype: DTypeLike = float, *, homes: Homes = None, name: str | None = None) -> Array:
     """An array full of ones. See full()."""
     return full(shape, 1, dtype, homes=homes, name=name)
 
 
-def array(other, dtype=None, *, homes=None, name=None):
+def array(other: ArrayLike, dtype: DTypeLike | None = None, *, homes: Homes = None,
+          name: str | None = None) -> Array:
     """A shared copy of `other`, anything that numpy.asarray takes. Each node gives it; the first one's values count."""
     values = np.asarray(other)
     dtype = checked_dtype(values.dtype if dtype is None else dtype)
     return _make(values.shape, dtype, homes, name, values.astype(dtype, copy=False))
 
 
-def zeros_like(other, dtype=None, *, homes=None, name=None):
+def zeros_like(other: ArrayLike, dtype: DTypeLike | None = None, *, homes: Homes = None,
+               name: str | None = None) -> Array:
     """An array of zeros with the shape and the dtype of another array. See zeros()."""
     other = np.asanyarray(other)
     return _make(other.shape, other.dtype if dtype is None else dtype, homes, name)
 
 
-def find(name):
+def find(name: str) -> Array:
     """The array of that name, with the shape and the dtype that its first node gave. Raises KeyError: there is none."""
     table = _job.directory()
     with table.open():
@@ -228,7 +238,7 @@ def _attach(table, slot):
     return _memory(table, slot), bytes(entry["text"]), bool(entry["filling"])
 
 
-def forget(name):
+def forget(name: str) -> None:
     """Takes the name from an array: its memory is freed when no node has the array any more."""
     table = _job.directory()
     with table.open():
@@ -287,7 +297,7 @@ def reopen(slot, generation):
     return memory
 
 
-def local_rows(array):
+def local_rows(array: Array) -> slice:
     """The rows of an array that are this node's part, as a slice: equal parts in the order of the nodes.
 
     With homes="block" these rows are (but for the pages at the edges) in this node's memory.

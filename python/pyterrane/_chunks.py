@@ -1,10 +1,13 @@
 """Chunks: named arrays that change as a whole, by versions, which nodes subscribe to."""
 
+from __future__ import annotations
+
 import asyncio
 import math
 import operator
 import os
 import sys
+import typing
 import weakref
 
 import numpy as np
@@ -12,6 +15,11 @@ import numpy as np
 from . import _arrays, _core, _job
 from ._directory import CHUNK, FREE, checked_name
 from ._sync import nanoseconds
+
+if typing.TYPE_CHECKING:
+    import contextlib
+
+    from ._types import Array, DTypeLike, Shape
 
 _COHERENCES = {"invalidate": 0, "update": 1, "stream": 2, "once": 3}
 _POLICIES = {"block": 0, "latest": 1, "drop": 2}
@@ -76,6 +84,18 @@ class _Scope:
                            "(del); the scope ends when it is gone")
 
 
+def _place(home):
+    """The C interface's home."""
+    if home is None:
+        return _BY_NAME
+    if home == "subscriber":
+        return _AT_FIRST_SUBSCRIBER
+    place = operator.index(home)
+    if not 0 <= place < _job.nodes():
+        raise ValueError(f"home={home}: 'subscriber', or the number of a node: 0 to {_job.nodes() - 1}")
+    return place
+
+
 class Chunk:
     """A named array that changes as a whole: a writer makes a version, and subscribers get it.
 
@@ -86,36 +106,41 @@ class Chunk:
     Raises TypeError, ValueError (it exists with another shape, dtype or coherence), MemoryError.
     """
 
-    def __init__(self, name, shape, dtype=float, *, coherence="stream", home=None):
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[typing.Any]
+    version: int  # of the version that was taken last: its number
+    missed: int  # and how many were left out before it
+
+    def __init__(self, name: str, shape: Shape, dtype: DTypeLike = float, *, coherence: str = "stream",
+                 home: int | str | None = None) -> None:
         table = _job.directory()
-        dtype = _arrays.checked_dtype(dtype)
-        shape = _arrays.checked_shape(shape, dtype)
-        size = math.prod(shape) * dtype.itemsize
+        kind = _arrays.checked_dtype(dtype)
+        lengths = _arrays.checked_shape(shape, kind)
+        size = math.prod(lengths) * kind.itemsize
         if size == 0:
-            raise ValueError(f"shape {shape} of {dtype}: a chunk has at least one byte")
+            raise ValueError(f"shape {lengths} of {kind}: a chunk has at least one byte")
         if coherence not in _COHERENCES:
             raise ValueError(f"coherence={coherence!r}: {', '.join(_COHERENCES)}")
-        place = (_BY_NAME if home is None else _AT_FIRST_SUBSCRIBER if home == "subscriber" else operator.index(home))
-        if place >= _job.nodes() or (place < 0 and isinstance(home, int)):
-            raise ValueError(f"home={home}: the job has nodes 0 to {_job.nodes() - 1}")
-        is_first = _state_shape(table, checked_name(name), shape, dtype)
+        is_first = _state_shape(table, checked_name(name), lengths, kind)
         try:
-            number = _core.chunk_create(name, size, _COHERENCES[coherence], place)
+            number = _core.chunk_create(name, size, _COHERENCES[coherence], _place(home))
         except Exception:
             if is_first:
                 _take_shape_back(table, name)
             raise
-        self._begin(name, shape, dtype, number)
+        self._begin(name, lengths, kind, number)
 
     @classmethod
-    def find(cls, name, timeout=None):
+    def find(cls, name: str, timeout: float | None = None) -> typing.Self:
         """The chunk of that name, with its shape and dtype; waits until it is made. Raises TimeoutError."""
         table = _job.directory()
         number = _core.chunk_find(checked_name(name), nanoseconds(timeout))
         with table.open():
             text = bytes(table[table.find(CHUNK, name)]["text"])
         self = object.__new__(cls)
-        self._begin(name, *_arrays.description(text), number)
+        shape, dtype = _arrays.description(text)
+        self._begin(name, shape, dtype, number)
         return self
 
     def _begin(self, name, shape, dtype, number):
@@ -131,7 +156,7 @@ class Chunk:
     def __reduce__(self):
         return Chunk.find, (self.name,)
 
-    def write(self, timeout=None):
+    def write(self, timeout: float | None = None) -> contextlib.AbstractContextManager[Array]:
         """`with chunk.write() as a:` a holds anything, and all of it is to be written; the end makes a version.
 
         timeout: seconds after which it raises TimeoutError, which says who has a scope.
@@ -139,11 +164,11 @@ class Chunk:
         """
         return _Scope(self, _WRITE, timeout)
 
-    def read_write(self, timeout=None):
+    def read_write(self, timeout: float | None = None) -> contextlib.AbstractContextManager[Array]:
         """The same, where a holds the newest version."""
         return _Scope(self, _READ_WRITE, timeout)
 
-    def read(self, timeout=None):
+    def read(self, timeout: float | None = None) -> contextlib.AbstractContextManager[Array]:
         """`with chunk.read() as a:` a is the newest version, read-only; zeros before the first one."""
         return _Scope(self, _READ, timeout)
 
@@ -156,7 +181,7 @@ class Chunk:
         memory = np.frombuffer(scope, "u1")
         return memory.view(self.dtype).reshape(self.shape)
 
-    def subscribe(self, policy="block", window=0):
+    def subscribe(self, policy: str = "block", window: int = 0) -> None:
         """Versions come to this node from now on, the newest one first; `for a in chunk` and take() give them.
 
         policy: what happens while this node is slow. "block": all versions come, and the writer waits; "latest": the next
@@ -171,11 +196,11 @@ class Chunk:
         self._is_subscribed = True
         self._has_one_place = policy == "latest" or window == 1
 
-    def unsubscribe(self):
+    def unsubscribe(self) -> None:
         """No more versions come; loops over the chunk end."""
         _core.chunk_unsubscribe(self._number)
 
-    def take(self, timeout=None):
+    def take(self, timeout: float | None = None) -> Array:
         """The next version that comes, as a read-only array, which stays as it is while it or a view of it is held.
 
         It uses a place of the window so long; with policy "latest" it is over at the next take().
@@ -216,13 +241,13 @@ class Chunk:
         if not scope.leave():
             raise BufferError(f"version {scope.version} of {self!r} is over, and a view of it is kept: keep a copy")
 
-    def __iter__(self):
+    def __iter__(self) -> typing.Iterator[Array]:
         """Versions as of take(), until the subscription ends."""
         while (array := self._take(-1)) is not False:
             yield array
             del array
 
-    async def __aiter__(self):
+    async def __aiter__(self) -> typing.AsyncIterator[Array]:
         """`async for a in chunk:` as the loop of threads; other tasks run meanwhile."""
         while True:
             array = self._take(0)

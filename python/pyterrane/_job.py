@@ -79,13 +79,13 @@ def is_in(name):
     return _directory is not None and os.getpid() == _process and _name == name
 
 
-def node():
+def node() -> int:
     """This process's number in the job: 0 .. nodes() - 1."""
     directory()
     return _core.node()
 
 
-def nodes():
+def nodes() -> int:
     """How many nodes the job has; 1 without `terrane run`."""
     directory()
     return _core.nodes()

@@ -4,6 +4,8 @@ The launcher starts `python -m pyterrane._launched SOCKET` for each node. That o
 by the socket, and stays until the session has ended: to the launcher it is the node. The others wait for functions.
 """
 
+from __future__ import annotations
+
 import array
 import atexit
 import gc
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import typing
 
 from . import _arrays, _core, _job, _pickling
 from ._command import COMMAND
@@ -90,7 +93,7 @@ def work():
 class Job:
     """A job of launch(). Use: any thread, one call at a time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._calls, self._is_open = 0, True
         self._held = None
         self._pid = os.getpid()
@@ -100,11 +103,11 @@ class Job:
         atexit.register(self._end)
 
     @property
-    def nodes(self):
+    def nodes(self) -> int:
         """How many nodes it has; this process is node 0."""
         return _job.nodes()
 
-    def run(self, function, /, *args, **more):
+    def run(self, function: typing.Callable[..., typing.Any], /, *args: typing.Any, **more: typing.Any) -> list[typing.Any]:
         """Calls function(*args, **more) on every node, here too, and returns the results as a list, by node.
 
         Shared arrays among the arguments and results are the same memory; everything else is copied. An exception of
@@ -130,7 +133,7 @@ class Job:
                 raise result[1]
         return [result[1] for result in results]
 
-    def close(self):
+    def close(self) -> None:
         """Ends the job; its launcher stays until this process ends, which it watches.
 
         Raises RuntimeError while the session has arrays of the job: their memory would be gone.
@@ -168,15 +171,16 @@ class Job:
         if os.getpid() != self._pid:
             raise RuntimeError("this process was forked from node 0 of the job, and is no node itself")
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self._is_open:
             self.close()
 
 
-def launch(n=None, hosts=None, options=(), timeout=60):
+def launch(n: int | None = None, hosts: typing.Sequence[str] | None = None, options: typing.Sequence[str] = (),
+           timeout: float = 60) -> Job:
     """Starts a job whose node 0 is this process, such as a notebook, and returns its Job.
 
     n: how many nodes, on this host, or in all with `hosts`. hosts: a list of names, as after -H; the first one is this

@@ -4,6 +4,7 @@ import contextlib
 import copyreg
 import operator
 import threading
+import typing
 
 import numpy as np
 
@@ -13,7 +14,7 @@ _state = threading.local()
 
 
 @contextlib.contextmanager
-def references():
+def references() -> typing.Iterator[None]:
     """Pickles that are made inside hold no copy: they are small, and only nodes of this job can read them."""
     before = getattr(_state, "alone", False)
     _state.alone = True

@@ -4,15 +4,21 @@ What a node wrote before it came to a barrier, released a lock, changed a counte
 is seen by those that go on because of it.
 """
 
+from __future__ import annotations
+
 import math
 import operator
+import typing
 
 import numpy as np
 
 from . import _core, _job, _timed_barrier
 from ._directory import COUNTER, EVENT, FIRST_NUMBER, LOCK_KIND, MOST_REDUCED, SEMAPHORE, checked_name, number_of
 
-_numbers = {}  # kind and name -> number
+if typing.TYPE_CHECKING:
+    from ._types import ArrayLike
+
+_numbers: dict[tuple[int, str], int] = {}  # kind and name -> number
 _SUM, _MIN, _MAX = 1, 2, 3
 _OPERATIONS = {"sum": _SUM, "min": _MIN, "max": _MAX, "and": 4, "or": 5, "xor": 6}
 _TYPES = {"i": (0, np.int64), "b": (0, np.int64), "u": (1, np.uint64), "f": (2, np.float64)}
@@ -48,7 +54,7 @@ def nanoseconds(timeout):
     return int(timeout * 1e9)
 
 
-def barrier(timeout=None):
+def barrier(timeout: float | None = None) -> None:
     """Waits until all nodes have come, one thread of each; all then see what any of them wrote before.
 
     timeout: seconds after which it raises TimeoutError, which names the nodes that have not come. The node has left
@@ -61,7 +67,7 @@ def barrier(timeout=None):
         _timed_barrier.wait(table, timeout, nanoseconds(timeout))
 
 
-def reduce(value, op="sum", timeout=None):
+def reduce(value: ArrayLike, op: str = "sum", timeout: float | None = None) -> typing.Any:
     """A barrier to which each node gives a value, and from which each gets those of all, combined.
 
     value: a number, or an array of up to 1024 of them, of the same kind and shape on all nodes.
@@ -90,7 +96,9 @@ def reduce(value, op="sum", timeout=None):
 
 
 class _Named:
-    def __init__(self, name):
+    _KIND: int
+
+    def __init__(self, name: str | int) -> None:
         self.name = name
         self._number, self._is_new = _number(self._KIND, name)
 
@@ -109,18 +117,18 @@ class Lock(_Named):
 
     _KIND = LOCK_KIND
 
-    def acquire(self, blocking=True, timeout=None):
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
         """True: this thread has the lock. timeout: seconds after which it returns False; None: it waits for ever."""
         return _core.lock_for(self._number, 0 if not blocking else nanoseconds(timeout))
 
-    def release(self):
+    def release(self) -> None:
         _core.unlock(self._number)
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         self.acquire()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
@@ -130,19 +138,19 @@ class Counter(_Named):
     _KIND = COUNTER
     _ADD, _SET, _MAX = 0, 1, 6
 
-    def add(self, amount=1):
+    def add(self, amount: int = 1) -> int:
         """Adds as one step, and returns what the counter was before: each node that asks gets its own number."""
         return _core.counter_fetch(self._number, self._ADD, amount)
 
-    def set(self, value):
+    def set(self, value: int) -> int:
         """Returns what the counter was before."""
         return _core.counter_fetch(self._number, self._SET, value)
 
     @property
-    def value(self):
+    def value(self) -> int:
         return _core.counter_fetch(self._number, self._ADD, 0)
 
-    def wait(self, at_least, timeout=None):
+    def wait(self, at_least: int, timeout: float | None = None) -> bool:
         """Waits until the counter has been so high. False: not within `timeout` seconds."""
         return _core.counter_wait_for(self._number, at_least, nanoseconds(timeout))
 
@@ -152,16 +160,16 @@ class Event(_Named):
 
     _KIND = EVENT
 
-    def set(self):
+    def set(self) -> None:
         _core.flag_set(self._number)
 
-    def clear(self):
+    def clear(self) -> None:
         _core.flag_clear(self._number)
 
-    def is_set(self):
+    def is_set(self) -> bool:
         return self.wait(0)
 
-    def wait(self, timeout=None):
+    def wait(self, timeout: float | None = None) -> bool:
         """False: it was not set within `timeout` seconds."""
         return _core.flag_wait_for(self._number, nanoseconds(timeout))
 
@@ -171,24 +179,24 @@ class Semaphore(_Named):
 
     _KIND = SEMAPHORE
 
-    def __init__(self, name, value=0):
+    def __init__(self, name: str | int, value: int = 0) -> None:
         if value < 0:
             raise ValueError(f"value={value}: a semaphore has 0 units or more")
         super().__init__(name)
         if value and self._is_new:
             self.release(value)
 
-    def acquire(self, blocking=True, timeout=None):
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
         """Takes a unit. False: there was none within `timeout` seconds (None: it waits for ever)."""
         return _core.semaphore_wait_for(self._number, 0 if not blocking else nanoseconds(timeout))
 
-    def release(self, n=1):
+    def release(self, n: int = 1) -> None:
         """Gives units; each lets one that waits go on, in the order in which they came."""
         _core.semaphore_post(self._number, n)
 
-    def __enter__(self):
+    def __enter__(self) -> typing.Self:
         self.acquire()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.release()

@@ -260,7 +260,7 @@ class ChunksTest(jobs.JobTest):
             refused(ValueError, "coherence", lambda: tr.Chunk("a", 3, coherence="update"))
             refused(ValueError, "coherence='none'", lambda: tr.Chunk("b", 3, coherence="none"))
             refused(ValueError, "at least one byte", lambda: tr.Chunk("b", 0))
-            refused(ValueError, "nodes 0 to 0", lambda: tr.Chunk("b", 3, home=1))
+            refused(ValueError, "number of a node: 0 to 0", lambda: tr.Chunk("b", 3, home=1))
             refused(ValueError, "negative", lambda: tr.Chunk("b", -3))
             refused(TypeError, "pointers", lambda: tr.Chunk("b", 3, object))
             refused(MemoryError, "'b'", lambda: tr.Chunk("b", 1 << 36))

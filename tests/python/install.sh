@@ -22,6 +22,7 @@ rm -rf "$3.stage"
 "$3/bin/pip" install -q --disable-pip-version-check --retries 1 cloudpickle || echo "pip cannot install cloudpickle"
 "$3/bin/pip" install -q --disable-pip-version-check --retries 1 nbclient ipykernel ||
   echo "pip cannot install what runs notebooks"
+"$3/bin/pip" install -q --disable-pip-version-check --retries 1 mypy || echo "pip cannot install mypy"
 size=$(stat -c %s "$3.wheels"/*.whl)
 [ "$size" -le 15000000 ] || { echo "the wheel has $size bytes" && exit 1; }
 env -i HOME="$3" PATH=/nonexistent "$3/bin/pip" install -q --disable-pip-version-check --no-index --no-deps "$3.wheels"/*.whl
