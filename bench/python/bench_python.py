@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Arrays of pyterrane beside NumPy's own, and heat in a plate beside mpi4py. Ratios of medians, measured in turn.
+"""Arrays of pyterrane beside NumPy's own, heat in a plate beside mpi4py, and chunks beside queues. Measured in turn.
 
 Usage: ./run bench python [--rounds N] [--size SIZE] [--steps STEPS]
-It builds the wheel (packaging/wheel.sh), and installs it with NumPy and mpi4py by pip in build/python. Rows:
+It builds the wheel (packaging/wheel.sh), and installs it with NumPy, mpi4py and pyzmq by pip in build/python. Rows:
   store, ufunc       on a shared array of one node, over the same on an array of NumPy
   barrier            of two nodes, tr.barrier() less terrane_barrier() in C, in us
   heat               SIZE x SIZE on two nodes of this host, over mpi4py's Sendrecv with two processes (mpirun)
+  chunk, queue, zmq  an array of so many bytes from one process of this host to another one, in us: half of the median
+                     round trip, whose sides change the first element and read the last one; tr.Chunk,
+                     multiprocessing.Queue, and ZeroMQ's PAIR sockets over ipc with copy=False
 """
 
 import argparse
@@ -101,6 +104,83 @@ everybody.Barrier()
 if me == 0:
     print(time.perf_counter() - begin)
 """
+SIZES = {"64K": 1 << 16, "1M": 1 << 20, "8M": 1 << 23}
+ROUND_TRIPS = """
+import time
+import numpy as np
+def measure(send, receive, is_first, count=100):
+    each = []
+    for turn in range(count + 10):
+        begin = time.perf_counter()
+        if is_first:
+            send(turn)
+        receive(turn)
+        if not is_first:
+            send(turn)
+        each.append((time.perf_counter() - begin) / 2 * 1e6)
+    return sorted(each[10:])[count // 2]
+"""
+CHUNK = ROUND_TRIPS + """
+import pyterrane as tr
+for name, size in {sizes}.items():
+    there, back = (tr.Chunk(way + name, size // 8, "i8", home=home) for home, way in enumerate(("there", "back")))
+    out, inward = (there, back) if tr.node() == 0 else (back, there)
+    inward.subscribe()
+    tr.barrier()
+    def send(turn):
+        with out.write() as a:
+            a[0] = a[-1] = turn
+    def receive(turn):
+        a = inward.take()
+        assert a[-1] == turn
+    each = measure(send, receive, tr.node() == 0)
+    if tr.node() == 0:
+        print("chunk-" + name, each)
+    tr.barrier()
+"""
+QUEUE = ROUND_TRIPS + """
+import multiprocessing
+def side(size, out, inward, is_first, name):
+    a = np.zeros(size // 8, "i8")
+    def send(turn):
+        a[0] = a[-1] = turn
+        out.put(a)
+    def receive(turn):
+        assert inward.get()[-1] == turn
+    each = measure(send, receive, is_first)
+    if is_first:
+        print("queue-" + name, each)
+for name, size in {sizes}.items():
+    there, back = multiprocessing.Queue(), multiprocessing.Queue()
+    other = multiprocessing.Process(target=side, args=(size, back, there, False, name))
+    other.start()
+    side(size, there, back, True, name)
+    other.join()
+"""
+ZMQ = ROUND_TRIPS + """
+import os, tempfile
+import zmq
+def side(size, address, is_first, name):
+    socket = zmq.Context().socket(zmq.PAIR)
+    (socket.bind if is_first else socket.connect)(address)
+    a = np.zeros(size // 8, "i8")
+    def send(turn):
+        a[0] = a[-1] = turn
+        socket.send(a, copy=False)
+    def receive(turn):
+        assert np.frombuffer(socket.recv(copy=False).buffer, "i8")[-1] == turn
+    each = measure(send, receive, is_first)
+    if is_first:
+        print("zmq-" + name, each)
+with tempfile.TemporaryDirectory() as folder:
+    for name, size in {sizes}.items():
+        address = f"ipc://{{folder}}/{{name}}"
+        child = os.fork()
+        side(size, address, child != 0, name)
+        if child == 0:
+            os._exit(0)
+        os.wait()
+"""
 
 
 def install():
@@ -109,7 +189,8 @@ def install():
         subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
         pip = [ENVIRONMENT / "bin" / "pip", "install", "-q", "--disable-pip-version-check"]
         subprocess.run([*pip, "numpy"], check=True)
-        subprocess.run([*pip, "mpi4py"], check=False)
+        for one in ("mpi4py", "pyzmq"):
+            subprocess.run([*pip, one], check=False)
     wheels = ENVIRONMENT / "wheels"
     subprocess.run([ROOT / "packaging" / "wheel.sh", "build/stage", wheels, sys.executable], check=True,
                    stdout=subprocess.DEVNULL)
@@ -147,6 +228,8 @@ def main():
         theirs = run(["mpirun", "-n", "2", "--oversubscribe"], HEAT_MPI.format(**sizes))
         if ours and theirs:
             found["heat"] = ours["time"] / theirs["time"]
+        for start, text in ((terrane, CHUNK), ([], QUEUE), ([], ZMQ)):
+            found |= run(start, text.format(sizes=SIZES)) or {}
         for name, value in found.items():
             rows.setdefault(name, []).append(value)
     for name, goal in (("store", "1.02"), ("ufunc", "1.02"), ("barrier", "1.5 us"), ("heat", "1.1")):
@@ -155,6 +238,11 @@ def main():
                   f"({min(rows[name]):.3f} to {max(rows[name]):.3f}, {len(rows[name])} rounds)")
         else:
             print(f"{name:8} not measured: what it needs is not here")
+    for size in SIZES:
+        known = [name for name in ("chunk", "queue", "zmq") if f"{name}-{size}" in rows]
+        times = {name: statistics.median(rows[f"{name}-{size}"]) for name in known}
+        print(f"{size:8} " + ", ".join(f"{name} {us:.0f} us" for name, us in times.items())
+              + "   goal: chunk below the others, and the same for all sizes")
 
 
 if __name__ == "__main__":
