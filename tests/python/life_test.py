@@ -77,7 +77,8 @@ class LifeTest(jobs.JobTest):
 
     def test_children_are_refused_in_use_and_live_without(self):
         self.right(2, """
-            import os, subprocess, sys
+            import os, subprocess, sys, warnings
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork with threads
             a = tr.zeros(3)
             child = os.fork()
             if child == 0:
