@@ -38,19 +38,20 @@ void ChunkHistory::begin(const ChunkProgram& program, std::uint64_t seed) {
   views_.assign(1, {.epoch = 1});
   for (std::uint32_t s = 0; s < program.slots; ++s)
     views_[0].slots.push_back({.home = NodeId{s % program.servers}});
-  clusters_.reset();
-  if (!program.clusters.empty()) clusters_.emplace(program.nodes, nullptr, program.clusters.data());
+  clusters_ = program.clusters.empty() ? nullptr
+                                       : std::make_unique<const protocol::Clusters>(
+                                             program.nodes, nullptr, program.clusters.data());
   views_[0].names = program.slots;
   for (std::uint32_t n = 0; n < program.nodes; ++n) views_[0].slots.push_back({.home = NodeId{n}});
   nodes_.clear();
   nodes_.resize(program.nodes);
   for (std::uint32_t n = 0; n < program.nodes; ++n) {
     nodes_[n].memory.begin(n);
-    nodes_[n].machine = std::make_unique<chunks::MesiChunk>(
-        chunks::MesiConfig{.self = NodeId{n},
-                           .budget_bytes = program.budget_bytes,
-                           .relay_bytes = program.relay_bytes,
-                           .clusters = clusters_ ? &*clusters_ : nullptr});
+    nodes_[n].machine =
+        std::make_unique<chunks::MesiChunk>(chunks::MesiConfig{.self = NodeId{n},
+                                                               .budget_bytes = program.budget_bytes,
+                                                               .relay_bytes = program.relay_bytes,
+                                                               .clusters = clusters_.get()});
     for (const ChunkProgram::Change& join : program.joins)
       if (join.node == n) nodes_[n].alive = false;
     if (nodes_[n].alive) views_[0].members.push_back(NodeId{n});

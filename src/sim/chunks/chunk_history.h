@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -166,8 +165,8 @@ class ChunkHistory {
   Schedule schedule_;
   Network network_;
   ChunkChecker checker_;
-  std::optional<protocol::Clusters> clusters_;
-  std::vector<chunks::View> views_;  // by epoch, from 1 on
+  std::unique_ptr<const protocol::Clusters> clusters_;  // null: one cluster
+  std::vector<chunks::View> views_;                     // by epoch, from 1 on
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
   std::array<chunks::ChunkId, kMaxChunks> ids_;  // the last number of each chunk
