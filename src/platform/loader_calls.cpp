@@ -92,7 +92,8 @@ long map(const long* given) {
   if (has_failed(result)) return result;
   auto at = static_cast<std::uintptr_t>(result);
   if (open) state.left.begin += whole + page;
-  bool is_code = (given[3] & MAP_DENYWRITE) != 0;
+  // From glibc 2.41 on the reservation of a place for parts that are far apart has this flag, too.
+  bool is_code = (given[3] & MAP_DENYWRITE) != 0 && (given[3] & MAP_ANONYMOUS) == 0;
   if (is_code && arguments[5] == 0 && state.header == 0) {
     state.header = at;
     state.file = arguments[4];
