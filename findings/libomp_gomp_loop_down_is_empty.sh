@@ -2,12 +2,13 @@
 # A loop of gcc that counts down from near 2^64 has no iteration where LLVM's libomp serves it.
 #
 # Version: libomp5-16 1:16.0.6-15~deb12u1 and gcc 12 of Debian 12, x86-64.
-# Input: `#pragma omp for schedule(dynamic)` over `for (unsigned long long i = -2ull; i > -22ull; i -= 2)`, compiled by gcc -fopenmp
-# and run with libomp.so.5, whose functions for code of gcc (GOMP_...) it calls; the same loop upwards, and in `long long`.
+# Input: `#pragma omp for schedule(dynamic)` over `for (unsigned long long i = -2ull; i > -22ull; i -= 2)`, compiled by
+# gcc -fopenmp and run with libomp.so.5, whose functions for code of gcc (GOMP_...) it calls; the same loop upwards, and
+# one down in `long long`.
 # What one would guess: 10 iterations of each, as gcc's own library gives.
 # Seen: 0, 10 and 10. A loop down from 10 to 1 has its 10 iterations.
-# For our users: objects of gcc in a program that clang links are served by src/frontend/omp; tests/omp/kmp_program.c has
-# these loops.
+# For our users: src/frontend/omp serves objects of gcc in a program that clang links; tests/omp/kmp_program.c has such
+# loops.
 #
 # Exit code: 0 if this is still so; 1 if it has changed; 77 if the packages cannot be had.
 set -eu
