@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
-#include <span>
 #include <utility>
 
 #include "platform/crash_signals.h"
@@ -38,10 +37,9 @@ struct Route {
 
 // A signal handler has no argument of ours to find its state by: this table and the two chains are
 // the global state that the operating system forces on us.
-constexpr int kMaxRoutes = 2100;  // one for each pane and some
+constexpr int kMaxRoutes = 160;
 Route routes[kMaxRoutes];
-std::atomic<int> routes_end{0};  // none was ever open from here on
-std::mutex routes_mutex;         // of open and close; the handler takes no lock
+std::mutex routes_mutex;  // of open and close; the handler takes no lock
 // Where application views were that have gone: from the first byte to behind the last.
 std::atomic<std::uintptr_t> gone_begin{~std::uintptr_t{0}};
 std::atomic<std::uintptr_t> gone_end{0};
@@ -61,8 +59,7 @@ struct Found {
 };
 
 Found find(std::uintptr_t address) {
-  int most = routes_end.load(std::memory_order_acquire);
-  for (const Route& route : std::span(routes, static_cast<std::size_t>(most))) {
+  for (const Route& route : routes) {
     std::uintptr_t app = route.app.load(std::memory_order_acquire);
     if (app == 0) continue;
     // A stretch that lies elsewhere, as a pane, is not to be seen in the view.
@@ -246,8 +243,6 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
     route.context = context;
     route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)),
                     std::memory_order_release);
-    if (slot >= routes_end.load(std::memory_order_relaxed))
-      routes_end.store(slot + 1, std::memory_order_release);
     FaultRoute opened;
     opened.slot_ = slot;
     return opened;

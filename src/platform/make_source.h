@@ -9,8 +9,7 @@ namespace terrane::platform {
 // The sources behind make_fault_source(); the parameters are the same.
 base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
                                                             DualMapping& mapping, Span part,
-                                                            FaultHandler handler, void* context,
-                                                            FaultSource* beside);
+                                                            FaultHandler handler, void* context);
 base::Result<std::unique_ptr<FaultSource>> make_sigsegv_source(DualMapping& mapping, Span part,
                                                                FaultHandler handler, void* context);
 

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "platform/fault_signal.h"
@@ -14,26 +13,19 @@
 namespace terrane::platform {
 namespace {
 
-// What sources of one kind share.
-struct Descriptors {
-  Userfault userfault;
-  PageScan pages;
-};
-
-// What both userfaultfd modes share: entering, zapping and protecting. Owns the signal route; the
-// mapping is the caller's and outlives it.
+// What both userfaultfd modes share: entering, zapping and protecting. Owns the descriptor and the
+// signal route; the mapping is the caller's and outlives it.
 class UffdSource : public FaultSource {
  public:
-  UffdSource(std::shared_ptr<const Descriptors> own, FaultRoute route, DualMapping& mapping,
-             Span part)
-      : own_(std::move(own)),
+  UffdSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part)
+      : userfault_(std::move(userfault)),
         route_(std::move(route)),
         mapping_(mapping),
         part_(part),
         view_(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)) - part.offset) {}
 
   void map(Span span, Access allowed) override {
-    own_->userfault.enter(address(span), span.bytes, allowed == Access::kRead);
+    userfault_.enter(address(span), span.bytes, allowed == Access::kRead);
   }
 
   void remap(Span span) override { map(span, Access::kRead); }
@@ -42,24 +34,24 @@ class UffdSource : public FaultSource {
     bool write_protected = allowed == Access::kRead;
     std::uint64_t done = 0;
     while (done < span.bytes) {
-      done += own_->userfault.copy_into_hole(address(span) + done, source + done, span.bytes - done,
-                                             write_protected);
+      done += userfault_.copy_into_hole(address(span) + done, source + done, span.bytes - done,
+                                        write_protected);
       if (done == span.bytes) break;
       if (errno != EEXIST) return false;
       // This page has memory from before.
       std::memcpy(mapping_.runtime() + span.offset + done, source + done, page_bytes());
-      own_->userfault.enter(address(span) + done, page_bytes(), write_protected);
+      userfault_.enter(address(span) + done, page_bytes(), write_protected);
       done += page_bytes();
     }
     return true;
   }
 
   void protect(Span span) override {
-    own_->userfault.set_write_protection(address(span), span.bytes, true);
+    userfault_.set_write_protection(address(span), span.bytes, true);
   }
 
   void unprotect(Span span) override {
-    own_->userfault.set_write_protection(address(span), span.bytes, false);
+    userfault_.set_write_protection(address(span), span.bytes, false);
   }
 
   void zap(Span span) override {
@@ -73,17 +65,14 @@ class UffdSource : public FaultSource {
     }
   }
 
-  const std::shared_ptr<const Descriptors>& descriptors() const { return own_; }
-
  protected:
   // Where the application would see offset 0 if all lay as this part does.
   std::uintptr_t view() const { return view_; }
-  const PageScan& pages() const { return own_->pages; }
 
  private:
   std::uintptr_t address(Span span) const { return view() + span.offset; }
 
-  std::shared_ptr<const Descriptors> own_;
+  Userfault userfault_;
   FaultRoute route_;
   DualMapping& mapping_;
   Span part_;
@@ -93,7 +82,10 @@ class UffdSource : public FaultSource {
 // The kernel notes writes (WP_ASYNC) and scan() asks for them (PAGEMAP_SCAN).
 class UffdAsyncSource final : public UffdSource {
  public:
-  using UffdSource::UffdSource;
+  UffdAsyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
+                  PageScan pages)
+      : UffdSource(std::move(userfault), std::move(route), mapping, part),
+        pages_(std::move(pages)) {}
 
   std::string_view name() const override { return "uffd-async"; }
   WriteDetection detection() const override { return WriteDetection::kScan; }
@@ -104,7 +96,7 @@ class UffdAsyncSource final : public UffdSource {
   void remap(Span span) override {
     Span left = span;
     while (left.bytes > 0) {
-      Span kept = pages().first_protected_gap(view(), left);
+      Span kept = pages_.first_protected_gap(view(), left);
       if (kept.offset > left.offset) map({left.offset, kept.offset - left.offset}, Access::kWrite);
       if (kept.bytes > 0) map(kept, Access::kRead);
       std::uint64_t done = kept.offset + kept.bytes - left.offset;
@@ -113,19 +105,22 @@ class UffdAsyncSource final : public UffdSource {
   }
 
   void scan(Span span, std::vector<Span>& written) override {
-    pages().take_written(view(), span, written);
+    pages_.take_written(view(), span, written);
   }
   void look(Span span, std::vector<Span>& written) override {
-    pages().look_written(view(), span, written);
+    pages_.look_written(view(), span, written);
   }
+
+ private:
+  PageScan pages_;
 };
 
 // The first write to a protected page faults.
 class UffdSyncSource final : public UffdSource {
  public:
-  UffdSyncSource(std::shared_ptr<const Descriptors> own, FaultRoute route, DualMapping& mapping,
-                 Span part, bool enters_protected)
-      : UffdSource(std::move(own), std::move(route), mapping, part),
+  UffdSyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
+                 bool enters_protected)
+      : UffdSource(std::move(userfault), std::move(route), mapping, part),
         enters_protected_(enters_protected) {}
 
   std::string_view name() const override { return enters_protected_ ? "uffd-sync" : "uffd-late"; }
@@ -147,33 +142,26 @@ class UffdSyncSource final : public UffdSource {
   bool enters_protected_;
 };
 
-base::Result<std::shared_ptr<const Descriptors>> descriptors(bool async_protect,
-                                                             FaultSource* beside) {
-  if (beside != nullptr) return static_cast<UffdSource*>(beside)->descriptors();
-  auto userfault = Userfault::open(async_protect);
-  if (!userfault) return userfault.error();
-  return std::make_shared<const Descriptors>(std::move(userfault).value(), PageScan());
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
                                                             DualMapping& mapping, Span part,
-                                                            FaultHandler handler, void* context,
-                                                            FaultSource* beside) {
+                                                            FaultHandler handler, void* context) {
   bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
-  auto own = descriptors(async_protect, beside);
-  if (!own) return own.error();
+  auto userfault = Userfault::open(async_protect);
+  if (!userfault) return userfault.error();
   auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context);
   if (!route) return route.error();
-  auto watched = own.value()->userfault.watch(mapping.app_at(part.offset), part.bytes);
-  if (!watched) return watched.error();
-  if (async_protect)
-    return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
-        std::move(own).value(), std::move(route).value(), mapping, part));
-  return std::unique_ptr<FaultSource>(
-      std::make_unique<UffdSyncSource>(std::move(own).value(), std::move(route).value(), mapping,
-                                       part, kind == FaultSourceKind::kUserfaultfdSync));
+  if (auto done = userfault.value().watch(mapping.app_at(part.offset), part.bytes); !done) {
+    return done.error();
+  }
+  if (!async_protect) {
+    return std::unique_ptr<FaultSource>(
+        std::make_unique<UffdSyncSource>(std::move(userfault).value(), std::move(route).value(),
+                                         mapping, part, kind == FaultSourceKind::kUserfaultfdSync));
+  }
+  return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
+      std::move(userfault).value(), std::move(route).value(), mapping, part, PageScan()));
 }
 
 }  // namespace terrane::platform

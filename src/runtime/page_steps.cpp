@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 #include "base/check.h"
 #include "runtime/sharing_watch.h"
@@ -113,10 +112,7 @@ void PageSpace::by_source(protocol::BlockRange blocks, Function function) const 
   const Panes* panes = panes_.load(std::memory_order_acquire);
   if (panes == nullptr) return function(*source_, span(blocks));
   std::uint64_t at = blocks.first;
-  auto first = std::partition_point(panes->begin(), panes->end(),
-                                    [&](const Pane& pane) { return pane.blocks.end() <= at; });
-  for (const Pane& pane : std::span(first, panes->end())) {
-    if (at == blocks.end()) return;
+  for (const Pane& pane : *panes) {
     std::uint64_t before = std::min(blocks.end(), pane.blocks.first);
     if (at < before) {
       function(*source_, span({at, before - at}));

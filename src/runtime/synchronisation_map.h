@@ -20,8 +20,10 @@ class SynchronisationMap {
 
   [[gnu::always_inline]] bool contains(std::uintptr_t address) const {
     std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(mapping_.app());
-    if (const platform::Pane* pane = mapping_.panes().at_address(address))
-      offset = pane->span.offset + (address - reinterpret_cast<std::uintptr_t>(pane->address));
+    for (const platform::Pane& pane : mapping_.panes()) {
+      std::uint64_t inside = address - reinterpret_cast<std::uintptr_t>(pane.address);
+      if (inside < pane.span.bytes) offset = pane.span.offset + inside;
+    }
     return offset < mapping_.bytes() && entries_[offset >> shift_].synchronises();
   }
 

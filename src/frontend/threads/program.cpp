@@ -201,7 +201,7 @@ void Program::share_image() {
   if (self_ == 0) {
     if (auto saved = image.save(); !saved) node_->fail(saved.error().message);
   }
-  SharedRange::set_panes(&panes_);
+  panes_.reserve(SharedRange::kMostPanes);
   if (std::string wrong = place(image.panes(region)); !wrong.empty()) node_->fail(wrong);
   take_room_for_late_data();
   if (self_ == 0) {
@@ -212,14 +212,15 @@ void Program::share_image() {
 }
 
 std::string Program::place(const std::vector<runtime::Pane>& panes) {
-  if (panes_.size() + panes.size() > platform::Panes::kMost)
+  if (pane_count_ + panes.size() > SharedRange::kMostPanes)
     return fmt::format("the program and its libraries have more than {} parts of static data",
-                       platform::Panes::kMost);
+                       SharedRange::kMostPanes);
   if (auto placed = node_->place(panes); !placed.ok()) return placed.message;
-  auto base = reinterpret_cast<std::uintptr_t>(node_->shared_base());
-  for (const runtime::Pane& pane : panes)
-    panes_.add({{reinterpret_cast<std::uintptr_t>(pane.region) - base, pane.bytes},
-                static_cast<std::byte*>(pane.address)});
+  for (const runtime::Pane& pane : panes) {
+    panes_.push_back(pane);
+    SharedRange::add_pane(pane.address, pane.bytes);
+  }
+  pane_count_.store(panes_.size(), std::memory_order_release);
   return {};
 }
 
@@ -247,15 +248,21 @@ void* Program::take_late_data(std::uint64_t bytes) {
 }
 
 std::uintptr_t Program::address_of(std::uint64_t block) const {
-  return reinterpret_cast<std::uintptr_t>(node_->address_of(block));
+  auto at = reinterpret_cast<std::uintptr_t>(node_->address_of(block));
+  for (const runtime::Pane& pane : panes()) {
+    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.region);
+    if (inside < pane.bytes) return reinterpret_cast<std::uintptr_t>(pane.address) + inside;
+  }
+  return at;
 }
 
 std::uint64_t Program::block_of(const void* address) const {
   auto at = reinterpret_cast<std::uintptr_t>(address);
-  std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(node_->shared_base());
-  if (const platform::Pane* pane = panes_.at_address(at))
-    offset = pane->span.offset + (at - reinterpret_cast<std::uintptr_t>(pane->address));
-  return offset / node_->block_bytes();
+  for (const runtime::Pane& pane : panes()) {
+    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
+    if (inside < pane.bytes) at = reinterpret_cast<std::uintptr_t>(pane.region) + inside;
+  }
+  return (at - reinterpret_cast<std::uintptr_t>(node_->shared_base())) / node_->block_bytes();
 }
 
 void Program::compare_builds() {
