@@ -1,4 +1,4 @@
-// Two threads with atomic operations, compiled as a user compiles it, for bench_atomics.py.
+// A program with atomic operations of two threads, as a user compiles it, for bench_atomics.py.
 //   terrane_bench_atomics_rows [WAY...]
 // For each way (default: all) a line WAY=NS: nanoseconds of an operation, or of a hand-over, in
 // half a second. Ends with 1 if an operation was lost or data were older than their flag.
@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -28,7 +27,7 @@ struct alignas(kPage) Line {
 };
 
 std::array<Page, 2> own;
-Page shared, turn, flag, over;
+Page shared, turn, flag;
 Line data;
 std::atomic<double> sums[kScattered];
 
@@ -39,7 +38,7 @@ std::atomic<double> sums[kScattered];
 
 bool is_over(Clock::time_point end) { return Clock::now() >= end; }
 
-// Both threads do it, `one(thread, i)` again and again; returns how often in all.
+// Both threads call `one(thread, i)` again and again. Returns how often in all.
 template <typename Operation>
 std::uint64_t repeat(Clock::time_point end, Operation one) {
   std::array<std::uint64_t, 2> done{};
@@ -55,12 +54,12 @@ std::uint64_t repeat(Clock::time_point end, Operation one) {
   return done[0] + done[1];
 }
 
-// The threads hand something over and back, `pass(count)` when it is their turn. Returns how often.
+// The threads hand something to each other: a thread calls `pass(count)` in its turn, and
+// `await(count)` until the next one. Returns how often they did so.
 template <typename Pass, typename Await>
 std::uint64_t alternate(Clock::time_point end, Pass pass, Await await) {
   constexpr std::uint64_t kOver = ~0ull;
   std::uint64_t count = 0;
-  over.word = 0;
   std::thread second([&] {
     for (std::uint64_t i = 1; await(i) != kOver; i += 2) pass(i + 1);
   });

@@ -1,10 +1,13 @@
-// Chunks: scopes as objects that hand out their memory, and count who has it.
+// Chunks: a Scope hands out the memory of a version as buffers, and counts the buffers that are
+// held.
 #include <fcntl.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <terrane/chunks.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

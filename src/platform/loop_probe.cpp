@@ -378,8 +378,9 @@ bool begin_probe(const siginfo_t& info, void* raw) {
       !probe_state.compare_exchange_strong(asked, kSteps))
     return true;
   // Not in a handler of ours, which would be looked at itself; a thread that has slept is in none.
-  bool is_here = is_own_wish() || the_probe.is_own(next_instruction(context)) ||
-                 (!is_on_signal_stack(context) && the_probe.is_called());
+  IsCalled is_called = the_probe.is_called;
+  bool is_here = is_called == nullptr || the_probe.is_own(next_instruction(context)) ||
+                 (!is_on_signal_stack(context) && is_called());
   if (!is_here) the_probe.thread = 0;
   if (!is_here || !take_step(context)) {
     probe_state.store(kOver, std::memory_order_release);

@@ -3,10 +3,10 @@
 #include <pthread.h>
 
 // Threads that constructors of libraries start before the program's start, when nothing is shared
-// yet. Each waits until the start, and is then a thread of the program like any
-// other. One that a constructor joins begins at once, as a thread of its node alone; so does the
-// newest, then the one before it, where a constructor waits in another way. If it still runs when
-// the program starts, a sentence says so.
+// yet. Each waits until the start, and is then a thread of the program like any other. One that a
+// constructor joins begins at once, as a thread of its node alone; so does the newest, then the one
+// before it, where a constructor waits in another way. If it still runs when the program starts, a
+// sentence says so.
 namespace terrane::frontend::threads {
 
 // Whether this process is to be the program, and runs constructors of libraries.
