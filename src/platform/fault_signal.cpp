@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "platform/crash_signals.h"
@@ -37,9 +38,10 @@ struct Route {
 
 // A signal handler has no argument of ours to find its state by: this table and the two chains are
 // the global state that the operating system forces on us.
-constexpr int kMaxRoutes = 160;
+constexpr int kMaxRoutes = 2100;  // one for each pane and some
 Route routes[kMaxRoutes];
-std::mutex routes_mutex;  // of open and close; the handler takes no lock
+std::atomic<int> routes_end{0};  // none was ever open from here on
+std::mutex routes_mutex;         // of open and close; the handler takes no lock
 // Where application views were that have gone: from the first byte to behind the last.
 std::atomic<std::uintptr_t> gone_begin{~std::uintptr_t{0}};
 std::atomic<std::uintptr_t> gone_end{0};
@@ -59,7 +61,8 @@ struct Found {
 };
 
 Found find(std::uintptr_t address) {
-  for (const Route& route : routes) {
+  int most = routes_end.load(std::memory_order_acquire);
+  for (const Route& route : std::span(routes, static_cast<std::size_t>(most))) {
     std::uintptr_t app = route.app.load(std::memory_order_acquire);
     if (app == 0) continue;
     // A stretch that lies elsewhere, as a pane, is not to be seen in the view.
@@ -243,6 +246,8 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
     route.context = context;
     route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)),
                     std::memory_order_release);
+    if (slot >= routes_end.load(std::memory_order_relaxed))
+      routes_end.store(slot + 1, std::memory_order_release);
     FaultRoute opened;
     opened.slot_ = slot;
     return opened;

@@ -29,7 +29,8 @@ FaultSourceKind synchronous_kind(FaultSourceKind kind) {
 
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                              DualMapping& mapping, Span part,
-                                                             FaultHandler handler, void* context) {
+                                                             FaultHandler handler, void* context,
+                                                             FaultSource* beside) {
   const FaultSourceSupport support = probe_fault_sources();
   kind = choose(kind, support);
   if (!support.has(kind)) {
@@ -37,7 +38,7 @@ base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kin
   }
   return kind == FaultSourceKind::kSigsegv
              ? make_sigsegv_source(mapping, part, handler, context)
-             : make_uffd_source(kind, mapping, part, handler, context);
+             : make_uffd_source(kind, mapping, part, handler, context, beside);
 }
 
 }  // namespace terrane::platform

@@ -110,11 +110,13 @@ FaultSourceKind synchronous_kind(FaultSourceKind kind);
 // Registers `part` of the application view of `mapping` (which must outlive the source, and stay
 // where it is) and installs the handler. Each part has one source, and is a pane or lies in the
 // view; a part in the view may contain stretches that become panes later, with sources of their
-// own, whose pages this source is not asked about. Up to 160 sources may live at once in a process.
+// own, whose pages this source is not asked about. Up to 2,100 sources may live at once in a
+// process: nullptr, or `beside`, another source of the same kind, whose descriptors it shares.
 // Spans and offsets are the mapping's.
 base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                              DualMapping& mapping, Span part,
-                                                             FaultHandler handler, void* context);
+                                                             FaultHandler handler, void* context,
+                                                             FaultSource* beside = nullptr);
 // The whole of it.
 inline base::Result<std::unique_ptr<FaultSource>> make_fault_source(FaultSourceKind kind,
                                                                     DualMapping& mapping,

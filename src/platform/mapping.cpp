@@ -235,7 +235,6 @@ DualMapping& DualMapping::operator=(DualMapping&& other) noexcept {
   std::swap(bytes_, other.bytes_);
   std::swap(fd_, other.fd_);
   std::swap(panes_, other.panes_);
-  pane_count_ = other.pane_count_.exchange(pane_count_);
   std::swap(reserves_large_, other.reserves_large_);
   std::swap(shown_, other.shown_);
   return *this;
@@ -249,20 +248,14 @@ DualMapping::~DualMapping() {
 std::optional<std::uint64_t> DualMapping::offset_of(const void* address,
                                                     std::uint64_t bytes) const {
   auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (const Pane& pane : panes()) {
-    std::uint64_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
-    if (inside >= pane.span.bytes) continue;
-    if (bytes > pane.span.bytes - inside) return std::nullopt;
-    return pane.span.offset + inside;
+  if (const Pane* pane = panes_.at_address(at)) {
+    std::uint64_t inside = at - reinterpret_cast<std::uintptr_t>(pane->address);
+    if (bytes > pane->span.bytes - inside) return std::nullopt;
+    return pane->span.offset + inside;
   }
   std::uint64_t offset = at - reinterpret_cast<std::uintptr_t>(app_);
   if (offset >= bytes_ || bytes > bytes_ - offset) return std::nullopt;
-  for (const Pane& pane : panes()) {
-    std::uint64_t pane_end = pane.span.offset + pane.span.bytes;
-    bool apart =
-        offset >= pane_end || offset + std::max(bytes, std::uint64_t{1}) <= pane.span.offset;
-    if (!apart) return std::nullopt;
-  }
+  if (panes_.meets({offset, std::max(bytes, std::uint64_t{1})})) return std::nullopt;
   return offset;
 }
 
@@ -271,28 +264,24 @@ base::Result<> DualMapping::place(Span span, void* address) {
   bool whole = (at | span.offset | span.bytes) % page_bytes() == 0 && span.bytes > 0;
   if (!whole || span.offset > bytes_ || span.bytes > bytes_ - span.offset)
     return base::error("no pane of {} bytes of shared memory fits at {}", span.bytes, address);
-  for (const Pane& pane : panes()) {
-    bool apart = span.offset + span.bytes <= pane.span.offset ||
-                 span.offset >= pane.span.offset + pane.span.bytes;
-    if (!apart) return base::error("two panes share a page of shared memory, at {}", address);
-  }
-  std::size_t count = pane_count_.load(std::memory_order_relaxed);
-  if (count == kMostPanes)
+  if (panes_.meets(span))
+    return base::error("two panes share a page of shared memory, at {}", address);
+  if (panes_.size() == Panes::kMost)
     return base::error("more than {} stretches of shared memory at addresses of their own",
-                       kMostPanes);
+                       Panes::kMost);
   // Nobody has access to what is left in the view.
   void* left = mmap(app_ + span.offset, span.bytes, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (left == MAP_FAILED) return base::errno_error("cannot take shared memory out of its view");
   madvise(left, span.bytes, MADV_DONTFORK);
   int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
-  void* pane = mmap(address, span.bytes, PROT_READ | PROT_WRITE, flags, fd_.get(),
-                    static_cast<off_t>(span.offset));
+  // Nobody has access here, either, before the fault source watches: an access would make a page.
+  void* pane =
+      mmap(address, span.bytes, PROT_NONE, flags, fd_.get(), static_cast<off_t>(span.offset));
   if (pane == MAP_FAILED || !set_view_advice(static_cast<std::byte*>(pane), span.bytes, fd_.get()))
     return base::errno_error(
         fmt::format("cannot map {} bytes of shared memory at {}", span.bytes, address));
-  panes_[count] = {span, static_cast<std::byte*>(pane)};
-  pane_count_.store(count + 1, std::memory_order_release);
+  panes_.add({span, static_cast<std::byte*>(pane)});
   std::uint64_t end = span.offset + span.bytes;
   for (std::uint64_t step = span.offset / kShownStep; step * kShownStep < end; ++step)
     shown_[step].store(false, std::memory_order_relaxed);
@@ -326,7 +315,7 @@ void DualMapping::show_in_core(Span span) noexcept {
     std::uint64_t begin = at * kShownStep;
     std::uint64_t end = std::min(begin + kShownStep, bytes_);
     madvise(app_ + begin, end - begin, MADV_DODUMP);
-    for (const Pane& pane : panes()) {
+    for (const Pane& pane : panes_.all()) {
       std::uint64_t from = std::max(begin, pane.span.offset);
       std::uint64_t to = std::min(end, pane.span.offset + pane.span.bytes);
       if (from < to) madvise(pane.address + (from - pane.span.offset), to - from, MADV_DODUMP);

@@ -1,23 +1,16 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "platform/panes.h"
 
 namespace terrane::platform {
-
-// A stretch of a mapping, in bytes from its start; multiples of the page size.
-struct Span {
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
 
 // Where the shared space is mapped, the same on every node, and how large it is by default. Chosen
 // per build: a sanitizer's shadow memory takes addresses away.
@@ -49,12 +42,6 @@ enum class PageSizes : std::uint8_t {
   kAny,    // large ones as well, as the machine's settings say or on request: used as a whole
 };
 
-// A stretch of an application view that lies at an address of its own.
-struct Pane {
-  Span span;
-  std::byte* address = nullptr;
-};
-
 // A memfd mapped twice (ArgoDSM-style dual view; design: docs/design/architecture.md). The
 // application view sits at a fixed address, starts without any entry and faults; the runtime view
 // is always readable and writable, and what is written through it does not make the application
@@ -74,10 +61,8 @@ class DualMapping {
   std::byte* app() const { return app_; }
   // Where the application sees the byte at this offset.
   std::byte* app_at(std::uint64_t offset) const {
-    for (const Pane& pane : panes())
-      if (offset - pane.span.offset < pane.span.bytes)
-        return pane.address + (offset - pane.span.offset);
-    return app_ + offset;
+    const Pane* pane = panes_.at_offset(offset);
+    return pane == nullptr ? app_ + offset : pane->address + (offset - pane->span.offset);
   }
   // The offset of what the application sees at [address, address + bytes); none where that is not
   // one stretch of the view. Async-signal-safe.
@@ -88,12 +73,10 @@ class DualMapping {
 
   // From now on the application sees the span at `address`, in place of what was mapped there, and
   // no longer in the view. Whole pages, of which no fault source has entered any yet, and in no
-  // other pane. By one thread at a time; no thread may touch either place meanwhile.
+  // other pane. Access to them begins with the pane's fault source; no thread may touch either
+  // place before. By one thread at a time.
   base::Result<> place(Span span, void* address);
-  // In the order in which they were placed. Async-signal-safe.
-  std::span<const Pane> panes() const {
-    return {panes_.data(), pane_count_.load(std::memory_order_acquire)};
-  }
+  const Panes& panes() const { return panes_; }
 
   // Backs the span with zeroed memory where it has none yet. Fails cleanly (never SIGBUS) when
   // memory is short. Async-signal-safe but for the error's text; `false` and errno.
@@ -112,14 +95,11 @@ class DualMapping {
   void punch(Span span) noexcept;
 
  private:
-  static constexpr std::size_t kMostPanes = 128;
-
   std::byte* app_ = nullptr;
   std::byte* runtime_ = nullptr;
   std::uint64_t bytes_ = 0;
   base::UniqueFd fd_;
-  std::array<Pane, kMostPanes> panes_;
-  std::atomic<std::size_t> pane_count_{0};
+  Panes panes_;
   bool reserves_large_ = false;           // the kernel reserves large pages for this file
   std::vector<std::atomic<bool>> shown_;  // by 64 MiB
 };

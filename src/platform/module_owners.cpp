@@ -17,7 +17,7 @@ constexpr std::string_view kLanguages[] = {
 };
 
 // Parts of the paths of libraries that each node has for itself.
-constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-"};
+constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-", "/libgomp-"};
 
 using Marks = std::vector<bool>;
 

@@ -69,5 +69,12 @@ TEST(ModuleOwnersTest, LibrariesThatTheProgramOpensOrItsUserPreloadsAreItsOwn) {
             (std::vector{kProgram, kProgram, kProgram, kTerrane, kTerrane}));
 }
 
+TEST(ModuleOwnersTest, LibrariesThatComputeByThreadsOfTheirOwnAreTheNodes) {
+  EXPECT_TRUE(is_node_library("/v/numpy.libs/libscipy_openblas64_-8fb3d286.so"));
+  EXPECT_TRUE(is_node_library("/v/scikit_learn.libs/libgomp-e985bcbb.so.1.0.0"));
+  EXPECT_FALSE(is_node_library("/usr/lib/x86_64-linux-gnu/libgomp.so.1"));
+  EXPECT_FALSE(is_node_library("/usr/lib/x86_64-linux-gnu/libtbb.so.12"));
+}
+
 }  // namespace
 }  // namespace terrane::platform

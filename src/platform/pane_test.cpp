@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <memory>
 #include <utility>
@@ -97,6 +98,21 @@ TEST_P(PaneTest, APageOfAPaneFaultsAtItsOwnAddress) {
   pane[0] = std::byte{99};
   EXPECT_EQ(space.mapping().runtime()[4 * page_bytes()], std::byte{99});
   EXPECT_EQ(space.faults, (std::vector<std::size_t>{5, 4}));
+}
+
+// What reads there without a source would give the page memory of zeros that nobody fetched.
+TEST_P(PaneTest, NobodyHasAccessBeforeASourceWatches) {
+  auto mapping = DualMapping::create(kPages * page_bytes(), nullptr, "terrane-test");
+  ASSERT_TRUE(mapping.ok());
+  void* at =
+      mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_TRUE(mapping.value().place(pages(4, 1), at).ok());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(write(ends[1], at, 1), -1);
+  EXPECT_EQ(errno, EFAULT);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_P(PaneTest, PagesBesideThePanesStayInTheView) {
@@ -222,7 +238,32 @@ TEST(PaneTest, PanesAreWholePagesApartFromEachOther) {
   EXPECT_FALSE(mapping.place(pages(4, 1), static_cast<char*>(at) + 3 * page_bytes()).ok());
   EXPECT_TRUE(mapping.place(pages(2, 1), static_cast<char*>(at) + 2 * page_bytes()).ok());
   ASSERT_EQ(mapping.panes().size(), 2u);
-  EXPECT_EQ(mapping.panes()[1].span.offset, 2 * page_bytes());
+  EXPECT_EQ(mapping.panes().all()[1].span.offset, 2 * page_bytes());
+}
+
+// As many as a program with hundreds of libraries has, in no order.
+TEST(PaneTest, EachOfManyIsFoundByOffsetAndAddress) {
+  Panes panes;
+  EXPECT_EQ(panes.at_offset(0), nullptr);
+  EXPECT_EQ(panes.at_address(0), nullptr);
+  auto offset = [](std::size_t i) { return i * 389 % Panes::kMost * 4 * page_bytes(); };
+  auto address = [](std::size_t i) { return (i * 769 % Panes::kMost + 16) * 8 * page_bytes(); };
+  auto pointer = [](std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); };
+  for (std::size_t i = 0; i < Panes::kMost; ++i) {
+    EXPECT_FALSE(panes.meets({offset(i), 2 * page_bytes()}));
+    panes.add({{offset(i), 2 * page_bytes()}, pointer(address(i))});
+  }
+  for (std::size_t i = 0; i < Panes::kMost; ++i) {
+    std::uint64_t last = 2 * page_bytes() - 1;
+    EXPECT_EQ(panes.at_offset(offset(i)), &panes.all()[i]);
+    EXPECT_EQ(panes.at_offset(offset(i) + last), &panes.all()[i]);
+    EXPECT_EQ(panes.at_offset(offset(i) + last + 1), nullptr);
+    EXPECT_EQ(panes.at_address(address(i) + last), &panes.all()[i]);
+    EXPECT_EQ(panes.at_address(address(i) + last + 1), nullptr);
+    EXPECT_EQ(panes.at_address(address(i) - 1), nullptr);
+    EXPECT_TRUE(panes.meets({offset(i) + page_bytes(), 2 * page_bytes()}));
+    EXPECT_FALSE(panes.meets({offset(i) + 2 * page_bytes(), 2 * page_bytes()}));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "platform/fault_signal.h"
@@ -13,19 +14,33 @@
 namespace terrane::platform {
 namespace {
 
-// What both userfaultfd modes share: entering, zapping and protecting. Owns the descriptor and the
-// signal route; the mapping is the caller's and outlives it.
+// What sources of one kind share.
+struct Descriptors {
+  Userfault userfault;
+  PageScan pages;
+};
+
+// The descriptors of a source: its own, or those of another one, which outlives it. No shared_ptr:
+// its count reads a variable of the C library that may lie in a pane that nobody watches yet.
+struct Opened {
+  std::unique_ptr<const Descriptors> own;
+  const Descriptors* used = nullptr;
+};
+
+// What both userfaultfd modes share: entering, zapping and protecting. Owns the signal route; the
+// mapping is the caller's and outlives it.
 class UffdSource : public FaultSource {
  public:
-  UffdSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part)
-      : userfault_(std::move(userfault)),
+  UffdSource(Opened opened, FaultRoute route, DualMapping& mapping, Span part)
+      : own_(std::move(opened.own)),
+        used_(opened.used),
         route_(std::move(route)),
         mapping_(mapping),
         part_(part),
         view_(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)) - part.offset) {}
 
   void map(Span span, Access allowed) override {
-    userfault_.enter(address(span), span.bytes, allowed == Access::kRead);
+    used_->userfault.enter(address(span), span.bytes, allowed == Access::kRead);
   }
 
   void remap(Span span) override { map(span, Access::kRead); }
@@ -34,24 +49,24 @@ class UffdSource : public FaultSource {
     bool write_protected = allowed == Access::kRead;
     std::uint64_t done = 0;
     while (done < span.bytes) {
-      done += userfault_.copy_into_hole(address(span) + done, source + done, span.bytes - done,
-                                        write_protected);
+      done += used_->userfault.copy_into_hole(address(span) + done, source + done,
+                                              span.bytes - done, write_protected);
       if (done == span.bytes) break;
       if (errno != EEXIST) return false;
       // This page has memory from before.
       std::memcpy(mapping_.runtime() + span.offset + done, source + done, page_bytes());
-      userfault_.enter(address(span) + done, page_bytes(), write_protected);
+      used_->userfault.enter(address(span) + done, page_bytes(), write_protected);
       done += page_bytes();
     }
     return true;
   }
 
   void protect(Span span) override {
-    userfault_.set_write_protection(address(span), span.bytes, true);
+    used_->userfault.set_write_protection(address(span), span.bytes, true);
   }
 
   void unprotect(Span span) override {
-    userfault_.set_write_protection(address(span), span.bytes, false);
+    used_->userfault.set_write_protection(address(span), span.bytes, false);
   }
 
   void zap(Span span) override {
@@ -65,14 +80,18 @@ class UffdSource : public FaultSource {
     }
   }
 
+  const Descriptors* descriptors() const { return used_; }
+
  protected:
   // Where the application would see offset 0 if all lay as this part does.
   std::uintptr_t view() const { return view_; }
+  const PageScan& pages() const { return used_->pages; }
 
  private:
   std::uintptr_t address(Span span) const { return view() + span.offset; }
 
-  Userfault userfault_;
+  std::unique_ptr<const Descriptors> own_;
+  const Descriptors* used_;
   FaultRoute route_;
   DualMapping& mapping_;
   Span part_;
@@ -82,10 +101,7 @@ class UffdSource : public FaultSource {
 // The kernel notes writes (WP_ASYNC) and scan() asks for them (PAGEMAP_SCAN).
 class UffdAsyncSource final : public UffdSource {
  public:
-  UffdAsyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
-                  PageScan pages)
-      : UffdSource(std::move(userfault), std::move(route), mapping, part),
-        pages_(std::move(pages)) {}
+  using UffdSource::UffdSource;
 
   std::string_view name() const override { return "uffd-async"; }
   WriteDetection detection() const override { return WriteDetection::kScan; }
@@ -96,7 +112,7 @@ class UffdAsyncSource final : public UffdSource {
   void remap(Span span) override {
     Span left = span;
     while (left.bytes > 0) {
-      Span kept = pages_.first_protected_gap(view(), left);
+      Span kept = pages().first_protected_gap(view(), left);
       if (kept.offset > left.offset) map({left.offset, kept.offset - left.offset}, Access::kWrite);
       if (kept.bytes > 0) map(kept, Access::kRead);
       std::uint64_t done = kept.offset + kept.bytes - left.offset;
@@ -105,22 +121,19 @@ class UffdAsyncSource final : public UffdSource {
   }
 
   void scan(Span span, std::vector<Span>& written) override {
-    pages_.take_written(view(), span, written);
+    pages().take_written(view(), span, written);
   }
   void look(Span span, std::vector<Span>& written) override {
-    pages_.look_written(view(), span, written);
+    pages().look_written(view(), span, written);
   }
-
- private:
-  PageScan pages_;
 };
 
 // The first write to a protected page faults.
 class UffdSyncSource final : public UffdSource {
  public:
-  UffdSyncSource(Userfault userfault, FaultRoute route, DualMapping& mapping, Span part,
+  UffdSyncSource(Opened opened, FaultRoute route, DualMapping& mapping, Span part,
                  bool enters_protected)
-      : UffdSource(std::move(userfault), std::move(route), mapping, part),
+      : UffdSource(std::move(opened), std::move(route), mapping, part),
         enters_protected_(enters_protected) {}
 
   std::string_view name() const override { return enters_protected_ ? "uffd-sync" : "uffd-late"; }
@@ -142,26 +155,42 @@ class UffdSyncSource final : public UffdSource {
   bool enters_protected_;
 };
 
+base::Result<Opened> open_descriptors(bool async_protect, FaultSource* beside) {
+  if (beside != nullptr) return Opened{nullptr, static_cast<UffdSource*>(beside)->descriptors()};
+  auto userfault = Userfault::open(async_protect);
+  if (!userfault) return userfault.error();
+  auto own = std::make_unique<const Descriptors>(std::move(userfault).value(), PageScan());
+  const Descriptors* used = own.get();
+  return Opened{std::move(own), used};
+}
+
+base::Result<> watch(const Descriptors& by, DualMapping& mapping, Span part) {
+  std::byte* at = mapping.app_at(part.offset);
+  if (auto watched = by.userfault.watch(at, part.bytes); !watched) return watched;
+  if (mapping.panes().at_offset(part.offset) != nullptr &&
+      mprotect(at, part.bytes, PROT_READ | PROT_WRITE) != 0)
+    return base::errno_error("access to static data cannot be given (mprotect)");
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind,
                                                             DualMapping& mapping, Span part,
-                                                            FaultHandler handler, void* context) {
+                                                            FaultHandler handler, void* context,
+                                                            FaultSource* beside) {
   bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
-  auto userfault = Userfault::open(async_protect);
-  if (!userfault) return userfault.error();
+  auto opened = open_descriptors(async_protect, beside);
+  if (!opened) return opened.error();
   auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context);
   if (!route) return route.error();
-  if (auto done = userfault.value().watch(mapping.app_at(part.offset), part.bytes); !done) {
-    return done.error();
-  }
-  if (!async_protect) {
-    return std::unique_ptr<FaultSource>(
-        std::make_unique<UffdSyncSource>(std::move(userfault).value(), std::move(route).value(),
-                                         mapping, part, kind == FaultSourceKind::kUserfaultfdSync));
-  }
-  return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
-      std::move(userfault).value(), std::move(route).value(), mapping, part, PageScan()));
+  if (auto done = watch(*opened.value().used, mapping, part); !done) return done.error();
+  if (async_protect)
+    return std::unique_ptr<FaultSource>(std::make_unique<UffdAsyncSource>(
+        std::move(opened).value(), std::move(route).value(), mapping, part));
+  return std::unique_ptr<FaultSource>(
+      std::make_unique<UffdSyncSource>(std::move(opened).value(), std::move(route).value(), mapping,
+                                       part, kind == FaultSourceKind::kUserfaultfdSync));
 }
 
 }  // namespace terrane::platform

@@ -64,7 +64,7 @@ base::Result<Userfault> Userfault::open(bool async_protect) {
   return userfault;
 }
 
-base::Result<void> Userfault::watch(std::byte* view, std::uint64_t bytes) {
+base::Result<void> Userfault::watch(std::byte* view, std::uint64_t bytes) const {
   uffdio_register request{};
   request.range = {reinterpret_cast<std::uintptr_t>(view), bytes};
   request.mode =

@@ -26,7 +26,7 @@ class Userfault {
 
   // Registers MISSING | MINOR | WP: with MINOR alone a hole of the memfd would read as silent
   // zeros.
-  base::Result<void> watch(std::byte* view, std::uint64_t bytes);
+  base::Result<void> watch(std::byte* view, std::uint64_t bytes) const;
 
   // Whether this kernel can enter a page already protected (Linux 6.4); `address`: a missing page
   // that has memory.

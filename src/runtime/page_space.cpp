@@ -195,8 +195,8 @@ base::Result<> PageSpace::place(std::vector<Placed> placed) {
   for (const Placed& one : placed) {
     auto done = mapping_.place(span(one.blocks), one.address);
     if (!done) return done;
-    auto source =
-        platform::make_fault_source(kind_, mapping_, span(one.blocks), handler_, handler_context_);
+    auto source = platform::make_fault_source(kind_, mapping_, span(one.blocks), handler_,
+                                              handler_context_, source_.get());
     if (!source) return source.error();
     panes->push_back({one.blocks, source.value().get()});
     pane_sources_.push_back(std::move(source).value());

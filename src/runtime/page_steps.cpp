@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "base/check.h"
 #include "runtime/sharing_watch.h"
@@ -112,7 +113,10 @@ void PageSpace::by_source(protocol::BlockRange blocks, Function function) const 
   const Panes* panes = panes_.load(std::memory_order_acquire);
   if (panes == nullptr) return function(*source_, span(blocks));
   std::uint64_t at = blocks.first;
-  for (const Pane& pane : *panes) {
+  auto first = std::partition_point(panes->begin(), panes->end(),
+                                    [&](const Pane& pane) { return pane.blocks.end() <= at; });
+  for (const Pane& pane : std::span(first, panes->end())) {
+    if (at == blocks.end()) return;
     std::uint64_t before = std::min(blocks.end(), pane.blocks.first);
     if (at < before) {
       function(*source_, span({at, before - at}));

@@ -20,10 +20,8 @@ class SynchronisationMap {
 
   [[gnu::always_inline]] bool contains(std::uintptr_t address) const {
     std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(mapping_.app());
-    for (const platform::Pane& pane : mapping_.panes()) {
-      std::uint64_t inside = address - reinterpret_cast<std::uintptr_t>(pane.address);
-      if (inside < pane.span.bytes) offset = pane.span.offset + inside;
-    }
+    if (const platform::Pane* pane = mapping_.panes().at_address(address))
+      offset = pane->span.offset + (address - reinterpret_cast<std::uintptr_t>(pane->address));
     return offset < mapping_.bytes() && entries_[offset >> shift_].synchronises();
   }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "platform/panes.h"
 
 namespace terrane::frontend {
 
@@ -12,53 +13,31 @@ namespace terrane::frontend {
 // two. None before terrane_init, after terrane_finalize, and in a child of fork.
 class SharedRange {
  public:
-  static constexpr std::size_t kMostPanes = 128;
-
   static void set(const void* base, std::uint64_t bytes) {
     base_.store(reinterpret_cast<std::uintptr_t>(base), std::memory_order_relaxed);
     bytes_.store(bytes, std::memory_order_release);
   }
-  // One stretch more, which lies elsewhere: at most kMostPanes. False: there are so many already.
-  // By one thread at a time.
-  static bool add_pane(const void* base, std::uint64_t bytes) {
-    std::size_t count = panes_.load(std::memory_order_relaxed);
-    if (count == kMostPanes) return false;
-    auto at = reinterpret_cast<std::uintptr_t>(base);
-    pane_[count] = {at, bytes};
-    if (count == 0 || at < first_) first_ = at;
-    if (at + bytes > end_) end_ = at + bytes;
-    panes_.store(count + 1, std::memory_order_release);
-    return true;
+  // Stretches that lie elsewhere; they live as long as the process.
+  static void set_panes(const platform::Panes* panes) {
+    panes_.store(panes, std::memory_order_release);
   }
   static void clear() {
     bytes_.store(0, std::memory_order_release);
-    panes_.store(0, std::memory_order_release);
+    panes_.store(nullptr, std::memory_order_release);
   }
   [[gnu::always_inline]] static bool contains(const void* address) {
     auto at = reinterpret_cast<std::uintptr_t>(address);
     if (at - base_.load(std::memory_order_relaxed) < bytes_.load(std::memory_order_relaxed))
       return true;
-    std::size_t count = panes_.load(std::memory_order_acquire);
-    return count != 0 && at >= first_ && at < end_ && is_in_pane(at, count);
+    const platform::Panes* panes = panes_.load(std::memory_order_acquire);
+    return panes != nullptr && panes->at_address(at) != nullptr;
   }
   static bool exists() { return bytes_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  struct Pane {
-    std::uintptr_t base;
-    std::uint64_t bytes;
-  };
-  [[gnu::always_inline]] static bool is_in_pane(std::uintptr_t at, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (at - pane_[i].base < pane_[i].bytes) return true;
-    return false;
-  }
   static constinit inline std::atomic<std::uintptr_t> base_{0};
   static constinit inline std::atomic<std::uint64_t> bytes_{0};
-  // Written before panes_ counts them; first_ and end_ hold all of them.
-  static constinit inline std::array<Pane, kMostPanes> pane_{};
-  static constinit inline std::uintptr_t first_ = 0, end_ = 0;
-  static constinit inline std::atomic<std::size_t> panes_{0};
+  static constinit inline std::atomic<const platform::Panes*> panes_{nullptr};
 };
 
 }  // namespace terrane::frontend

@@ -201,7 +201,7 @@ void Program::share_image() {
   if (self_ == 0) {
     if (auto saved = image.save(); !saved) node_->fail(saved.error().message);
   }
-  panes_.reserve(SharedRange::kMostPanes);
+  SharedRange::set_panes(&panes_);
   if (std::string wrong = place(image.panes(region)); !wrong.empty()) node_->fail(wrong);
   take_room_for_late_data();
   if (self_ == 0) {
@@ -212,15 +212,14 @@ void Program::share_image() {
 }
 
 std::string Program::place(const std::vector<runtime::Pane>& panes) {
-  if (pane_count_ + panes.size() > SharedRange::kMostPanes)
+  if (panes_.size() + panes.size() > platform::Panes::kMost)
     return fmt::format("the program and its libraries have more than {} parts of static data",
-                       SharedRange::kMostPanes);
+                       platform::Panes::kMost);
   if (auto placed = node_->place(panes); !placed.ok()) return placed.message;
-  for (const runtime::Pane& pane : panes) {
-    panes_.push_back(pane);
-    SharedRange::add_pane(pane.address, pane.bytes);
-  }
-  pane_count_.store(panes_.size(), std::memory_order_release);
+  auto base = reinterpret_cast<std::uintptr_t>(node_->shared_base());
+  for (const runtime::Pane& pane : panes)
+    panes_.add({{reinterpret_cast<std::uintptr_t>(pane.region) - base, pane.bytes},
+                static_cast<std::byte*>(pane.address)});
   return {};
 }
 
@@ -248,21 +247,15 @@ void* Program::take_late_data(std::uint64_t bytes) {
 }
 
 std::uintptr_t Program::address_of(std::uint64_t block) const {
-  auto at = reinterpret_cast<std::uintptr_t>(node_->address_of(block));
-  for (const runtime::Pane& pane : panes()) {
-    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.region);
-    if (inside < pane.bytes) return reinterpret_cast<std::uintptr_t>(pane.address) + inside;
-  }
-  return at;
+  return reinterpret_cast<std::uintptr_t>(node_->address_of(block));
 }
 
 std::uint64_t Program::block_of(const void* address) const {
   auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (const runtime::Pane& pane : panes()) {
-    std::uintptr_t inside = at - reinterpret_cast<std::uintptr_t>(pane.address);
-    if (inside < pane.bytes) at = reinterpret_cast<std::uintptr_t>(pane.region) + inside;
-  }
-  return (at - reinterpret_cast<std::uintptr_t>(node_->shared_base())) / node_->block_bytes();
+  std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(node_->shared_base());
+  if (const platform::Pane* pane = panes_.at_address(at))
+    offset = pane->span.offset + (at - reinterpret_cast<std::uintptr_t>(pane->address));
+  return offset / node_->block_bytes();
 }
 
 void Program::compare_builds() {

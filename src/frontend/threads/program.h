@@ -116,9 +116,6 @@ class Program final : public runtime::HeapMemory {
  private:
   void share_image();
   void take_room_for_late_data();
-  std::span<const runtime::Pane> panes() const {
-    return {panes_.data(), pane_count_.load(std::memory_order_acquire)};
-  }
   void share_control();
   void compare_builds();
   void place_threads();
@@ -129,8 +126,7 @@ class Program final : public runtime::HeapMemory {
   std::unique_ptr<runtime::Heap> heap_;
   std::unique_ptr<runtime::Stacks> stacks_;
   std::vector<ThreadLocals> program_tls_;
-  std::vector<runtime::Pane> panes_;  // of static data; never moves
-  std::atomic<std::size_t> pane_count_{0};
+  platform::Panes panes_;  // of static data, by their offsets in shared memory
   std::uintptr_t late_data_ = 0, late_end_ = 0;
 };
 
