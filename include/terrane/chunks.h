@@ -203,8 +203,9 @@ TERRANE_API int terrane_chunk_subscribe_range(terrane_chunk chunk, size_t offset
  * if that runs, unless it is called by it. */
 TERRANE_API int terrane_chunk_unsubscribe(terrane_chunk chunk) TERRANE_NOEXCEPT;
 /* Opens a read scope of the next version that came; waits for it. TERRANE_EBUSY, TERRANE_ETIMEDOUT
- * (no version has come; or none can come, because scopes of this node are open on all versions that
- * its window has room for: the sentence says which), TERRANE_EENDED (there is no subscription). */
+ * (no version has come); TERRANE_EFULL (the same, and none can come: scopes of this node are open
+ * on all versions that its window has room for; the sentence says which to release);
+ * TERRANE_EENDED (there is no subscription). */
 TERRANE_API int terrane_chunk_take(terrane_chunk chunk, int64_t timeout_ns,
                                    terrane_scope* scope) TERRANE_NOEXCEPT;
 /* A descriptor for poll(2) and its kin: readable when a version may have come, until a take finds

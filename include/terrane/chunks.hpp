@@ -150,6 +150,7 @@ class Subscription {
     check(terrane_chunk_take(chunk_, TERRANE_FOREVER, &open));
     return Scope<const T>(open);
   }
+  // Nothing: no version has come, or (TERRANE_EFULL) the window has no room for another one.
   std::optional<Scope<const T>> try_take() const { return take_within(TERRANE_TRY); }
   std::optional<Scope<const T>> take_for(std::chrono::nanoseconds time) const {
     return take_within(time.count());
@@ -176,7 +177,8 @@ class Subscription {
   std::optional<Scope<const T>> take_within(std::int64_t timeout_ns) const {
     terrane_scope open;
     int status = terrane_chunk_take(chunk_, timeout_ns, &open);
-    if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT) return std::nullopt;
+    if (status == TERRANE_EBUSY || status == TERRANE_ETIMEDOUT || status == TERRANE_EFULL)
+      return std::nullopt;
     check(status);
     return Scope<const T>(open);
   }

@@ -26,7 +26,8 @@ typedef enum terrane_status {
   TERRANE_EMISMATCH = -10, /* it exists, but is not as the call says */
   TERRANE_EENDED = -11,    /* there is no subscription, or no more */
   TERRANE_EWRITTEN = -12,  /* it is written once, and has been */
-  TERRANE_EDIED = -13      /* the node that it needs has died */
+  TERRANE_EDIED = -13,     /* the node that it needs has died */
+  TERRANE_EFULL = -14      /* the caller holds all that there is room for: it has to release some */
 } terrane_status;
 
 #endif

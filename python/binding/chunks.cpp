@@ -41,6 +41,7 @@ std::string error_after(double seconds) {
                    : status == TERRANE_ENOMEM                               ? PyExc_MemoryError
                    : status == TERRANE_ETIMEDOUT || status == TERRANE_EBUSY ? PyExc_TimeoutError
                    : status == TERRANE_EUNKNOWN                             ? PyExc_LookupError
+                   : status == TERRANE_EFULL                                ? PyExc_BufferError
                                                                             : PyExc_RuntimeError;
   PyErr_SetString(type, error_after(static_cast<double>(timeout_ns) / 1e9).c_str());
   throw nb::python_error();
@@ -198,19 +199,8 @@ nb::object open_chunk(std::uint64_t chunk, int mode, std::int64_t timeout_ns) {
 // (False) no more will.
 nb::object take(std::uint64_t chunk, std::int64_t timeout_ns) {
   terrane_scope scope;
-  bool is_full = false;
-  int status = wait_for_chunk(timeout_ns, [&](std::int64_t ns) {
-    int one = terrane_chunk_take({chunk}, ns, &scope);
-    is_full = (one == TERRANE_ETIMEDOUT || one == TERRANE_EBUSY) &&
-              std::string(terrane_chunks_error()).find("all that its window") != std::string::npos;
-    return is_full ? TERRANE_ENOMEM : one;
-  });
-  if (is_full) {
-    std::string text = terrane_chunks_error();
-    std::size_t why = text.find("this node holds");
-    PyErr_SetString(PyExc_BufferError, text.c_str() + (why == std::string::npos ? 0 : why));
-    throw nb::python_error();
-  }
+  int status = wait_for_chunk(
+      timeout_ns, [&](std::int64_t ns) { return terrane_chunk_take({chunk}, ns, &scope); });
   if (status == TERRANE_EENDED) return nb::bool_(false);
   if (status == TERRANE_ETIMEDOUT) return nb::none();
   if (status < 0) raise_chunk_error(status);

@@ -20,6 +20,7 @@ enum class Status : int {
   kEnded = -11,
   kWritten = -12,
   kDied = -13,
+  kFull = -14,
 };
 
 // A call's outcome: a status, and the error message if the call failed.

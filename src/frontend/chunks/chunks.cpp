@@ -16,6 +16,7 @@ using terrane::runtime::chunks::ScopeId;
 namespace machine = terrane::runtime::chunks::machine;
 
 static_assert(static_cast<int>(Status::kWritten) == TERRANE_EWRITTEN);
+static_assert(static_cast<int>(Status::kFull) == TERRANE_EFULL);
 static_assert(static_cast<int>(machine::Coherence::kOnce) == TERRANE_CHUNK_ONCE);
 static_assert(static_cast<int>(machine::Policy::kDrop) == TERRANE_CHUNK_DROP);
 

@@ -373,12 +373,12 @@ Outcome ChunkNode::take(ChunkId chunk, std::int64_t timeout_ns, OpenScope& scope
   bool none =
       answer.status == machine::Status::kBusy || answer.status == machine::Status::kTimedOut;
   std::string full = none ? engine_->reports().why_no_version_fits(chunk) : "";
-  if (!full.empty()) full = ": " + full;
+  if (!full.empty()) return {Status::kFull, fmt::format("{}: {}", title(chunk), full)};
   if (answer.status == machine::Status::kBusy)
-    return {Status::kBusy, fmt::format("{}: no version has come{}", title(chunk), full)};
+    return {Status::kBusy, fmt::format("{}: no version has come", title(chunk))};
   if (answer.status == machine::Status::kTimedOut)
-    return {Status::kTimedOut, fmt::format("{}: no version came within {:.3f} s{}", title(chunk),
-                                           static_cast<double>(timeout_ns) * 1e-9, full)};
+    return {Status::kTimedOut, fmt::format("{}: no version came within {:.3f} s", title(chunk),
+                                           static_cast<double>(timeout_ns) * 1e-9)};
   if (answer.status == machine::Status::kNotSubscribed && facts(chunk).name.empty())
     return unknown(chunk);
   if (answer.status == machine::Status::kNotSubscribed)
