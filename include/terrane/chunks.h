@@ -276,5 +276,7 @@ TERRANE_API int terrane_chunk_await(const char* name, uint64_t count, int64_t ti
 
 /* Work streams, members, counters. */
 #include <terrane/work.h>
+/* Versions in files. */
+#include <terrane/recordings.h>
 
 #endif

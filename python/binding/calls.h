@@ -67,6 +67,7 @@ void leave_chunks();
 void add_chunks(nanobind::module_& module);
 void add_interrupts(nanobind::module_& module);
 void add_memory(nanobind::module_& module);
+void add_recordings(nanobind::module_& module);
 void add_waits(nanobind::module_& module);
 
 }  // namespace pyterrane

@@ -64,5 +64,6 @@ NB_MODULE(_core, module) {
   add_chunks(module);
   add_interrupts(module);
   add_memory(module);
+  add_recordings(module);
   add_waits(module);
 }

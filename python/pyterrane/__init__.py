@@ -11,8 +11,9 @@ from ._core import version as _version
 from ._job import node, nodes
 from ._launch import Job, launch
 from ._pickling import references
+from ._recordings import Recording
 from ._sync import Counter, Event, Lock, Semaphore, barrier, reduce
 
-__all__ = ["Chunk", "Counter", "Event", "Job", "Lock", "Semaphore", "array", "barrier", "empty", "find", "forget", "full",
-           "launch", "local_rows", "node", "nodes", "ones", "reduce", "references", "zeros", "zeros_like"]
+__all__ = ["Chunk", "Counter", "Event", "Job", "Lock", "Recording", "Semaphore", "array", "barrier", "empty", "find",
+           "forget", "full", "launch", "local_rows", "node", "nodes", "ones", "reduce", "references", "zeros", "zeros_like"]
 __version__ = _version()

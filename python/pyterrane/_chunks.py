@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from . import _arrays, _core, _job
+from . import _arrays, _core, _job, _recordings
 from ._directory import CHUNK, FREE, checked_name
 from ._sync import nanoseconds
 
@@ -150,6 +150,11 @@ class Chunk:
         self._last = None  # a weak reference to the array that was taken last, and its scope
         self.version = self.missed = 0
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of a version."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
     def __repr__(self):
         return f"Chunk({self.name!r}, {self.shape}, {str(self.dtype)!r})"
 
@@ -240,6 +245,25 @@ class Chunk:
             _end_array(array, f"version {scope.version} of {self!r}, which is over: keep a copy")
         if not scope.leave():
             raise BufferError(f"version {scope.version} of {self!r} is over, and a view of it is kept: keep a copy")
+
+    def record(self, path: str | os.PathLike[str], versions: int | None = None, timeout: float | None = None) -> int:
+        """Writes the versions that come into a file, as of take(), and returns how many these were.
+
+        path: of the file, which is replaced where it exists; Recording reads it, and replay().
+        versions: after so many it ends; None: when the subscription does (unsubscribe(), in another thread).
+        timeout: it ends when no version has come within so many seconds.
+        Raises OSError: the file cannot be written, or the disk is full; the versions before are in it.
+        """
+        return _recordings.record(self, path, versions, nanoseconds(timeout))
+
+    def replay(self, path: str | os.PathLike[str], speed: float | None = 1.0) -> int:
+        """Makes the versions of a recording anew, with the pauses that were between them; returns how many these were.
+
+        speed: 2 is twice as fast; None: without pauses.
+        Raises OSError, or ValueError: the file is no recording of this shape and dtype, or was cut short; the versions before
+        have been made.
+        """
+        return _recordings.replay(self, path, speed)
 
     def __iter__(self) -> typing.Iterator[Array]:
         """Versions as of take(), until the subscription ends."""

@@ -69,6 +69,7 @@ TEST(ChunksTest, ALivingChunkChangesItsCoherence) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "hints");
   expect_good(4, "hints", "--servers 3", kByMessages);
 }
+TEST(ChunksTest, RecordedVersionsComeBack) { expect_good(2, "recorded"); }
 TEST(ChunksTest, WhatIsWrittenOnceRefusesASecondWriter) {
   for (int nodes : {1, 2, 4}) expect_good(nodes, "once");
   expect_good(3, "once", "--servers 3", kByMessages);

@@ -35,5 +35,6 @@ void placed(bool by_messages);
 void unplaced();
 void placed_death();
 void placed_leaver();
+void recorded();
 
 }  // namespace terrane::chunks_test

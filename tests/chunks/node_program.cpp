@@ -143,6 +143,7 @@ int main(int count, char** arguments) {
   if (mode == "unplaced") unplaced();
   if (mode == "placed-death") placed_death();
   if (mode == "placed-leaver") placed_leaver();
+  if (mode == "recorded") recorded();
   if (mode == "leaver") leaver();
   if (mode == "goers") goers();
   if (mode == "hosts") hosts();

@@ -14,7 +14,7 @@ fail() {
 
 for file in bin/terrane bin/oshrun bin/oshcc bin/oshc++ bin/oshfort bin/terranecc bin/terranec++ lib/terrane/test_hosts \
   lib/terrane/enter_host lib/libterrane.so include/terrane/pages.h lib/cmake/terrane/TerraneConfig.cmake \
-  lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/work.h include/terrane/work.hpp include/terrane/status.h include/terrane/omp.h \
+  lib/pkgconfig/terrane.pc lib/libterrane_chunks.so include/terrane/chunks.h include/terrane/chunks.hpp include/terrane/work.h include/terrane/recordings.h include/terrane/work.hpp include/terrane/status.h include/terrane/omp.h \
   lib/pkgconfig/terrane-chunks.pc lib/libterrane_shmem.so include/shmem.h lib/pkgconfig/shmem.pc \
   include/terrane/fortran/shmem.f90 \
   lib/terrane/examples/counter lib/terrane/examples/restore lib/terrane/examples/lu lib/terrane/examples/hybrid lib/libterrane_runtime.so.0; do

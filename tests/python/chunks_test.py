@@ -245,6 +245,79 @@ class ChunksTest(jobs.JobTest):
             tr.barrier()
         """)
 
+    def test_versions_are_recorded_and_replayed(self):
+        self.right(2, """
+            import os, tempfile, time
+            live, again = (tr.Chunk(name, (3, 4), "f4") for name in ("live", "again"))
+            (live if tr.node() == 1 else again).subscribe()
+            tr.barrier()
+            path = f"{tempfile.gettempdir()}/recorded.{os.getpid()}"
+            if tr.node() == 0:
+                for number in range(10):
+                    with live.write() as a:
+                        a[...] = number
+                    time.sleep(0.02)
+                assert [int(again.take(20).sum()) for _ in range(10)] == [12 * n for n in range(10)]
+            else:
+                try:
+                    assert live.record(path, versions=10) == 10
+                    with tr.Recording(path) as recording:
+                        assert recording.shape == (3, 4) and recording.dtype == np.float32
+                        assert abs(recording.begin - time.time()) < 60
+                        seen = [(recording.version, recording.time, a.copy()) for a in recording]
+                    assert [version for version, _, _ in seen] == list(range(1, 11))
+                    assert [int(a[0, 0]) for _, _, a in seen] == list(range(10))
+                    took = seen[-1][1] - seen[0][1]
+                    assert took > 0.15, took
+                    begin = time.monotonic()
+                    assert again.replay(path, speed=0.5) == 10
+                    assert time.monotonic() - begin > 2 * took
+                finally:
+                    os.remove(path)
+            tr.barrier()
+        """)
+
+    def test_a_recording_that_was_cut_short_or_is_none_says_so(self):
+        self.right(0, """
+            import os, tempfile
+            def refused(kind, part, call):
+                try:
+                    call()
+                except kind as error:
+                    assert part in str(error), error
+                else:
+                    assert False, part
+            c = tr.Chunk("frame", 100, "i8")
+            c.subscribe("drop", window=8)
+            with tempfile.TemporaryDirectory() as folder:
+                path = folder + "/recording"
+                for number in range(3):
+                    with c.write() as a:
+                        a[...] = number
+                assert c.record(path, timeout=0.5) == 3
+                whole = os.path.getsize(path)
+                os.truncate(path, whole - 100)
+                seen = []
+                def read():
+                    for a in tr.Recording(path):
+                        seen.append(int(a[0]))
+                refused(ValueError, "was cut short: it has 700 of 800 bytes of version 3; the 2 versions before it", read)
+                assert seen == [0, 1]
+                refused(ValueError, "was cut short", lambda: c.replay(path, speed=None))
+                assert c.take(5)[0] == 0 and c.take(5)[0] == 1
+                other = tr.Chunk("other", 100, "f8")
+                refused(ValueError, "dtype int64", lambda: other.replay(path))
+                refused(ValueError, "speed=0", lambda: c.replay(path, speed=0))
+                refused(OSError, "No such file", lambda: tr.Recording(folder + "/none"))
+                refused(OSError, "Is a directory", lambda: c.record(folder))
+                open(path, "w").write("a text")
+                refused(ValueError, "is no recording of a chunk", lambda: tr.Recording(path))
+                assert c.record(path, timeout=0) == 0 and list(tr.Recording(path)) == []
+                closed = tr.Recording(path)
+                closed.close()
+                refused(ValueError, "the recording is closed", lambda: list(closed))
+        """)
+
     def test_wrong_calls_are_refused_with_a_sentence(self):
         self.right(0, """
             def refused(kind, part, call):

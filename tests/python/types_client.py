@@ -36,6 +36,10 @@ def chunks() -> None:
             print(frame.sum())
 
     asyncio.run(newest())
+    print(c.record("frames.trn", versions=5, timeout=1.5), c.replay("frames.trn", speed=None), c.nbytes)
+    with tr.Recording("frames.trn") as recording:
+        for frame in recording:
+            print(frame.shape == recording.shape, recording.time + recording.begin)
 
 
 def session() -> list[object]:
