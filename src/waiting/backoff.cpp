@@ -83,7 +83,8 @@ bool Backoff::pause(HandlerNeed handler) {
                           .handler = handler,
                           .waited_ns = now - began_ns_,
                           .looks = looks_ - kSpins,
-                          .longest_ns = longest_ns_});
+                          .longest_ns = longest_ns_,
+                          .crowded_ns = crowded_ns_});
   if (action == Action::kSleep) return false;
   if (fits_ && now - looked_ns_ >= kLostNs) competitors.lost(now);
   looked_ns_ = now;

@@ -19,7 +19,9 @@ class Backoff {
   Backoff() = default;
   // Polls for at most longest_ns if the threads fit the processors; 0: does not poll. For a wait
   // for a thread of the caller's own node, which may need this processor for its work.
-  explicit Backoff(std::uint64_t longest_ns) : longest_ns_(longest_ns) {}
+  // crowded_ns: the same beside a competitor that keeps the processor.
+  explicit Backoff(std::uint64_t longest_ns, std::uint64_t crowded_ns = kCrowdedNs)
+      : longest_ns_(longest_ns), crowded_ns_(crowded_ns) {}
 
   // False: the caller should sleep. Later calls say so too, until `restart()`.
   bool pause(HandlerNeed handler = HandlerNeed::kNothing);
@@ -30,6 +32,7 @@ class Backoff {
 
  private:
   std::uint64_t longest_ns_ = ~0ull;
+  std::uint64_t crowded_ns_ = kCrowdedNs;
   std::uint64_t began_ns_ = 0;
   std::uint64_t looked_ns_ = 0;
   std::uint32_t looks_ = 0;

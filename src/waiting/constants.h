@@ -11,6 +11,10 @@ inline constexpr std::uint32_t kSpins = 64;
 // How long a wait polls if other threads need the processor: as long as the wake-up of a sleeping
 // thread takes on a virtual machine, 30 to 100 us.
 inline constexpr std::uint64_t kCrowdedNs = 100'000;
+// The same of a wait for a version of a chunk, beside a competitor that computes. The kernel often
+// puts both sides on the other processor, where a poll only delays the answer; and a processor that
+// computes is not halted, so that a sleeping thread wakes at once.
+inline constexpr std::uint64_t kVersionCrowdedNs = 5'000;
 // Minimum number of looks of such a wait, because one yield may last milliseconds.
 inline constexpr std::uint32_t kCrowdedLooks = 16;
 // How long a wait polls if no other thread needs the processor. A halted processor sometimes takes

@@ -30,7 +30,8 @@ struct WaitState {
   HandlerNeed handler = HandlerNeed::kNothing;
   std::uint64_t waited_ns = 0;
   std::uint32_t looks = 0;
-  std::uint64_t longest_ns = ~0ull;  // most time to poll if the threads fit
+  std::uint64_t longest_ns = ~0ull;       // most time to poll if the threads fit
+  std::uint64_t crowded_ns = kCrowdedNs;  // the same beside a competitor that keeps the processor
 };
 
 // A pure function: the table of docs/design/waiting.md.
@@ -38,7 +39,7 @@ constexpr Action decide(const WaitState& wait) {
   if (wait.mode == Mode::kSleep) return Action::kSleep;
   bool keeps = wait.competition == Competition::kKeeps;
   if (wait.mode == Mode::kAdaptive) {
-    std::uint64_t most_ns = keeps ? kCrowdedNs : kAloneNs;
+    std::uint64_t most_ns = keeps ? wait.crowded_ns : kAloneNs;
     if (wait.fits && wait.waited_ns >= std::min(most_ns, wait.longest_ns)) return Action::kSleep;
     bool has_looked = wait.waited_ns >= kCrowdedNs && wait.looks >= kCrowdedLooks;
     if (!wait.fits && (keeps || has_looked)) return Action::kSleep;

@@ -233,7 +233,7 @@ void ChunkEngine::finish(Waiter& waiter) {
 // At the deadline the machine gets the current time. Then it answers the waits that it knows of;
 // any other wait ends here.
 void ChunkEngine::wait_for(Waiter& waiter, std::uint64_t deadline_ns) {
-  waiting::Backoff backoff;
+  waiting::Backoff backoff(~0ull, waiting::kVersionCrowdedNs);
   bool reports = waiter.wants != Wants::kAnswers && waiter.reports && config_.patience_ms != 0;
   std::uint64_t report_ns =
       reports ? platform::now_ns() + config_.patience_ms * 1'000'000 : machine::kNever;
