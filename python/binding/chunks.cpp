@@ -169,7 +169,7 @@ template <typename Call>
 int wait_for_chunk(std::int64_t timeout_ns, Call call) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
-  double seconds = patience();
+  double seconds = -1;  // not looked up yet
   int status = TERRANE_OK;
   auto in_time = [&](std::uint64_t ns) {
     status = call(static_cast<std::int64_t>(ns));
@@ -177,7 +177,8 @@ int wait_for_chunk(std::int64_t timeout_ns, Call call) {
     return status == TERRANE_ETIMEDOUT ? status : TERRANE_OK;
   };
   auto report = [&] {
-    if (seconds <= 0 || Clock::now() - begin < std::chrono::duration<double>(seconds)) return;
+    if (seconds < 0) seconds = std::max(patience(), 0.0);
+    if (seconds == 0 || Clock::now() - begin < std::chrono::duration<double>(seconds)) return;
     std::string text = error_after(seconds);
     PySys_FormatStderr("pyterrane: node %d waits: %.900s\n", terrane_chunks_node(), text.c_str());
     seconds = 0;

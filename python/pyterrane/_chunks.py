@@ -31,11 +31,15 @@ _LOOK_AGAIN = 0.5  # seconds after which a task looks whether its subscription h
 class _Over:
     """What the array of a version holds once its scope is over."""
 
-    def __init__(self, text):
-        self._text = text
+    __slots__ = ("_chunk", "_version")
+
+    def __init__(self, chunk, version=None):
+        self._chunk, self._version = chunk, version
 
     def __repr__(self):
-        return self._text
+        which = f"a version of {self._chunk!r}, whose scope" if self._version is None else (
+            f"version {self._version} of {self._chunk!r}, which")
+        return f"{which} is over: keep a copy"
 
 
 def _references(one):
@@ -50,13 +54,18 @@ def _own_references():
 _OWN = _own_references()
 
 
-def _end_array(array, text):
+_OBJECT = np.dtype(object)
+
+
+def _end_array(array, over):
     """Takes the memory from an array. It then holds one object, which says why; views of it are as before."""
-    array.__setstate__((1, (1,), np.dtype(object), False, [_Over(text)]))
+    array.__setstate__((1, (1,), _OBJECT, False, [over]))
 
 
 class _Scope:
     """A with statement's scope of a chunk."""
+
+    __slots__ = ("_chunk", "_mode", "_timeout", "_scope", "_array")
 
     def __init__(self, chunk, mode, timeout):
         self._chunk, self._mode, self._timeout = chunk, mode, timeout
@@ -75,7 +84,7 @@ class _Scope:
         if kind is None and _references(array) - _OWN > 1:
             scope.leave()
             raise self._held("another name or object has its array")
-        _end_array(array, f"a version of {self._chunk!r}, whose scope is over: keep a copy")
+        _end_array(array, _Over(self._chunk))
         if not scope.leave() and kind is None:
             raise self._held("a view of it is kept")
 
@@ -147,7 +156,7 @@ class Chunk:
         self.name, self.shape, self.dtype = name, shape, dtype
         self._number = number
         self._is_subscribed, self._has_one_place = False, False
-        self._last = None  # a weak reference to the array that was taken last, and its scope
+        self._last = None  # where there is one place: a weak reference to the array that was taken last, and its scope
         self.version = self.missed = 0
 
     @property
@@ -183,8 +192,7 @@ class Chunk:
 
     def _array_of(self, scope):
         # Views of an array have the array as their base that has the memory: that is this one, and not what is returned.
-        memory = np.frombuffer(scope, "u1")
-        return memory.view(self.dtype).reshape(self.shape)
+        return np.frombuffer(scope, self.dtype).reshape(self.shape)
 
     def subscribe(self, policy: str = "block", window: int = 0) -> None:
         """Versions come to this node from now on, the newest one first; `for a in chunk` and take() give them.
@@ -233,7 +241,8 @@ class Chunk:
             return scope
         self.version, self.missed = scope.version, scope.missed
         array = self._array_of(scope)
-        self._last = weakref.ref(array), scope
+        if self._has_one_place:
+            self._last = weakref.ref(array), scope
         return array
 
     def _end_last(self):
@@ -242,7 +251,7 @@ class Chunk:
             return
         (array, scope), self._last = (self._last[0](), self._last[1]), None
         if array is not None:
-            _end_array(array, f"version {scope.version} of {self!r}, which is over: keep a copy")
+            _end_array(array, _Over(self, scope.version))
         if not scope.leave():
             raise BufferError(f"version {scope.version} of {self!r} is over, and a view of it is kept: keep a copy")
 
