@@ -16,7 +16,7 @@ has_headers() {
 
 pythons() {
   local version
-  for version in 3.11 3.12 3.13 3.14; do
+  for version in 3.11 3.12 3.13 3.14 3.15; do
     has_headers "python$version" || continue
     echo "python$version"
     [ "$version" = 3.11 ] || return 0

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <terrane/pages.h>
 
+#include <atomic>
+
 #include "calls.h"
 
 namespace nb = nanobind;
@@ -20,7 +22,7 @@ void raise_error(int status) {
 
 namespace {
 
-bool has_left = false;
+std::atomic<bool> has_left{false};
 
 // The interpreter has ended by then, and only here its exit code is known. A node that fails does
 // not wait for the others: it ends, and the launcher ends them.

@@ -3,11 +3,12 @@
 import os
 import sys
 
-from pyterrane._command import COMMAND
+from pyterrane._command import COMMAND, name_ucx
 
 
 def command():
     """Becomes the command `terrane` of this wheel."""
+    name_ucx()
     os.execv(COMMAND, [str(COMMAND), *sys.argv[1:]])
 
 

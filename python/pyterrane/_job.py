@@ -10,6 +10,7 @@ import traceback
 import numpy as np
 
 from . import _core
+from ._command import name_ucx
 from ._directory import Directory
 
 _PARENT = "PYTERRANE_NODE_PROCESS"  # in the environment of a node's children
@@ -46,6 +47,7 @@ def _join():
                                "nodes alone; it may receive copies (pickle, numpy.array)")
         from . import _pickling  # which needs this module
 
+        name_ucx()
         _core.join()
         os.environ[_PARENT] = str(os.getpid())
         _process = os.getpid()

@@ -1,8 +1,13 @@
 """How jobs of Python begin and end. Usage: life_test.py ENVIRONMENT"""
 
 import os
+import pathlib
+import re
+import shutil
 import signal
 import subprocess
+import tempfile
+import textwrap
 import time
 
 import jobs
@@ -91,6 +96,80 @@ class LifeTest(jobs.JobTest):
             code = "import pyterrane as tr\\ntry: tr.node()\\nexcept RuntimeError as e: print('started by a node' in str(e))"
             assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\\n"
         """)
+
+    def test_nodes_with_other_versions_are_refused_with_both(self):
+        for change, mine in (("np.__version__ = '1.26.4'", "NumPy 1"),
+                             ("sys.version_info = types.SimpleNamespace(major=3, minor=99)", "Python 3.99"),
+                             ("tr._job._core = types.SimpleNamespace(**{**vars(tr._core), 'version': lambda: '9.9'})",
+                              "pyterrane 9.9")):
+            self.wrong(2, f"""
+                import os, sys, types
+                if os.environ["TERRANE_NODE"] == "1":
+                    {change}
+                tr.barrier()
+            """, "this node has pyterrane", "and the first one has pyterrane", mine, "install the same on all hosts")
+
+    def test_development_mode_and_faulthandler(self):
+        done = subprocess.run(jobs.command(2) + ["-X", "dev"] + jobs.script("""
+            import faulthandler, sys
+            assert sys.flags.dev_mode and faulthandler.is_enabled()
+            a = tr.zeros((300, 300), homes="block")
+            a[tr.local_rows(a)] = 1
+            tr.barrier()
+            assert a.sum() == 90000
+            tr.barrier()
+            if tr.node() == 1:
+                faulthandler._sigsegv()
+            tr.barrier()
+        """), capture_output=True, text=True, timeout=60)
+        self.assertNotEqual(done.returncode, 0, done)
+        self.assertEqual(done.stderr.count("Fatal Python error: Segmentation fault"), 1, done)
+        self.assertIn("node 1", done.stderr)
+        self.assertNotIn("Warning", done.stderr)
+
+    def test_the_extra_hosts_serves_where_the_system_has_no_ucx(self):
+        known = re.findall(r"libucp\.so\.0 .*=> (\S+)", subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout)
+        if not known:
+            self.skipTest("no UCX here")
+        system = os.path.realpath(known[0])
+        without = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c",
+                   f"mount --bind /dev/null {system} && exec \"$@\"", "sh"]
+        if subprocess.run([*without, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no mount namespaces here")
+        job = [*without, *jobs.command(2, "--transport", "ucx")] + jobs.script("print(tr.reduce(1))")
+        done = subprocess.run(job, capture_output=True, text=True, timeout=60)
+        self.assertIn("pip install 'pyterrane[hosts]'", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder) / "libucx"
+            (package / "lib").mkdir(parents=True)
+            (package / "__init__.py").touch()
+            shutil.copy(system, package / "lib" / "libucp.so.0")
+            done = subprocess.run(job, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": folder})
+        self.assertEqual((done.returncode, done.stdout), (0, "2\n2\n"), done)
+
+    def test_pytest_runs_on_every_node(self):
+        if subprocess.run(jobs.command(0) + ["-c", "import pytest"], capture_output=True).returncode != 0:
+            self.skipTest("pip cannot install pytest here")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "test_shared.py"
+            path.write_text(textwrap.dedent("""
+                import pytest
+                import pyterrane as tr
+                @pytest.fixture
+                def array():
+                    return tr.zeros(tr.nodes())
+                def test_each_node_writes(array):
+                    array[tr.node()] = 1
+                    tr.barrier()
+                    assert array.sum() == tr.nodes()
+                def test_fails_on_a_node():
+                    assert tr.node() == 0
+            """))
+            command = jobs.command(2) + ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+            done = subprocess.run([*command, "-k", "each", str(path)], capture_output=True, text=True, timeout=60, cwd=folder)
+            self.assertEqual((done.returncode, done.stdout.count("1 passed")), (0, 2), done)
+            done = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=60, cwd=folder)
+        self.assertEqual((done.returncode, done.stdout.count("1 failed, 1 passed")), (1, 1), done)
 
     def test_a_script_without_the_launcher_is_a_job_of_one(self):
         self.assertEqual(self.right(0, "print(tr.node(), tr.nodes(), tr.ones((2, 2)).sum())"), "0 1 4.0\n")

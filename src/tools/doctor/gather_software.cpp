@@ -12,6 +12,7 @@
 #include "tools/doctor/gather.h"
 #include "tools/doctor/system_text.h"
 #include "transport/ucx/door.h"
+#include "transport/ucx/open_ucx.h"
 
 namespace terrane::tools {
 namespace {
@@ -23,11 +24,10 @@ std::string variable(const char* name) {
   return text != nullptr ? text : "";
 }
 
-// Loads the library, if it is there, and asks the function that tells its version. It stays loaded:
-// these libraries do not like to be taken out.
-LibraryFacts ask_library(const char* name, const char* function, void** symbol) {
+// Asks the function of the library, if it is there, that tells its version. It stays loaded: these
+// libraries do not like to be taken out.
+LibraryFacts ask_library(void* library, const char* function, void** symbol) {
   LibraryFacts facts;
-  void* library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return facts;
   facts.found = true;
   auto version = reinterpret_cast<const char* (*)()>(::dlsym(library, function));
@@ -98,10 +98,11 @@ SoftwareFacts gather_software() {
   ::setenv("UCX_ERROR_SIGNALS", "", 0);
   ::setenv("UCX_LOG_LEVEL", "fatal", 0);
   void* ucx = nullptr;
-  facts.ucx = ask_library("libucp.so.0", "ucp_get_version_string", &ucx);
+  facts.ucx = ask_library(transport::ucx::open_ucx(), "ucp_get_version_string", &ucx);
   facts.ucx.modules = ucx_modules(ucx);
   facts.ucx_is_guarded = facts.ucx.found && transport::ucx::can_keep_doors();
-  facts.pmix = ask_library("libpmix.so.2", "PMIx_Get_version", nullptr);
+  facts.pmix =
+      ask_library(::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL), "PMIx_Get_version", nullptr);
   facts.srun = in_path("srun");
   facts.mpirun = in_path("mpirun");
   facts.prterun = in_path("prterun");

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "transport/ucx/open_ucx.h"
+
 namespace terrane::transport::ucx {
 namespace {
 
@@ -92,16 +94,21 @@ void quieten(void* library) {
 
 }  // namespace
 
+void* open_ucx() {
+  constexpr int kFlags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+  SignalGuard guard;
+  void* library = ::dlopen(kLibrary, kFlags);
+  const char* other = std::getenv("TERRANE_UCX");
+  if (library != nullptr || other == nullptr || *other == '\0') return library;
+  return ::dlopen(other, kFlags);
+}
+
 base::Result<UcxApi> UcxApi::load() {
-  void* library = nullptr;
-  {
-    SignalGuard guard;
-    library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  }
+  void* library = open_ucx();
   if (library == nullptr) {
     return base::error(
         "ucx: {} cannot be loaded ({}): nodes on several hosts need UCX (Debian: apt install "
-        "libucx0)",
+        "libucx0; Python: pip install 'pyterrane[hosts]')",
         kLibrary, ::dlerror());
   }
   quieten(library);
