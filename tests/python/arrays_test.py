@@ -1,6 +1,72 @@
 """Arrays of all nodes. Usage: arrays_test.py ENVIRONMENT"""
 
+import pathlib
+import subprocess
+import tempfile
+
 import jobs
+
+ABSENT = """
+import hashlib, socket, sys
+import numpy as np
+import pyterrane as tr
+try:
+    import numba
+except ImportError:
+    numba = None
+me, nodes, folder = tr.node(), tr.nodes(), sys.argv[1]
+wanted = np.arange(40000.0).reshape(200, 200)
+def absent(use, times=[0]):
+    # Each node hands a fresh array to `use`, whose pages the next node has written, so that none is here.
+    times[0] += 1
+    all = [tr.zeros((200, 200), homes=(node + 1) % nodes, name=f"a{times[0]}.{node}") for node in range(nodes)]
+    all[(me - 1) % nodes][...] = wanted
+    tr.barrier()
+    use(all[me])
+    tr.barrier()
+path = f"{folder}/{me}"
+def saves(a):
+    np.save(path + ".npy", a)
+    assert np.array_equal(np.load(path + ".npy"), wanted)
+def writes(a):
+    a.tofile(path)
+    assert open(path, "rb").read() == wanted.tobytes()
+def reads(a):
+    (wanted + 1).tofile(path)
+    with open(path, "rb", buffering=0) as file:
+        assert file.readinto(a) == wanted.nbytes
+    assert np.array_equal(a, wanted + 1)
+def sends(a):
+    one, other = socket.socketpair()
+    one.sendall(a[:10])
+    data = b""
+    while len(data) < 16000:
+        data += other.recv(16000)
+    assert data == wanted[:10].tobytes()
+def receives(a):
+    one, other = socket.socketpair()
+    one.sendall(wanted[5:15])
+    assert other.recv_into(a[:10], flags=socket.MSG_WAITALL) == 16000
+    assert np.array_equal(a[:10], wanted[5:15]) and np.array_equal(a[10:], wanted[10:])
+def hashes(a):
+    assert hashlib.sha256(a).digest() == hashlib.sha256(wanted).digest()
+def multiplies(a):
+    assert np.array_equal(np.dot(a, a), np.dot(wanted, wanted))
+def compiles(a):
+    @numba.njit
+    def total(a):
+        sum = 0.0
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                sum += a[i, j]
+                a[i, j] += 1
+        return sum
+    assert total(a) == wanted.sum() and np.array_equal(a, wanted + 1)
+for use in (saves, writes, reads, sends, receives, hashes, multiplies, *([compiles] if numba else [])):
+    absent(use)
+print("right" if numba else "right-without-numba", flush=True)
+tr.barrier()
+"""
 
 
 class ArraysTest(jobs.JobTest):
@@ -141,6 +207,21 @@ class ArraysTest(jobs.JobTest):
             assert other.recv_into(d) == 1000 and d.tobytes() == wanted[:1].tobytes()[:1000]
         """)
 
+    def test_absent_pages_work_everywhere_on_two_hosts(self):
+        hosts = jobs.command(1)[:1] + ["hosts", "-n", "2"]
+        if subprocess.run([*hosts, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no hosts of namespaces here")
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            program = pathlib.Path(folder).absolute() / "absent.py"
+            program.write_text(ABSENT)
+            done = subprocess.run([*hosts, "--share", folder, "--", *jobs.command(4, "-H", "h0:2,h1:2"), str(program), folder],
+                                  capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        lines = done.stdout.split()
+        self.assertEqual(len([line for line in lines if line.startswith("right")]), 4, done)
+        if "right-without-numba" in lines:
+            self.skipTest("all but numba, which pip cannot install here")
+
     def test_pickles_are_the_memory_in_the_job_and_copies_elsewhere(self):
         out = self.right(2, """
             import multiprocessing, pickle
@@ -178,6 +259,26 @@ class ArraysTest(jobs.JobTest):
                 assert "is no node of" in str(error)
             else:
                 assert False
+        """)
+
+    def test_workers_of_other_libraries_get_copies(self):
+        self.right(2, """
+            import concurrent.futures, multiprocessing
+            try:
+                import joblib
+            except ImportError:
+                joblib = None                            # pip cannot install it here
+            a = tr.zeros((2, 300000))                    # joblib maps arrays of this size from files
+            a[tr.node()] = 1 + tr.node()
+            tr.barrier()
+            wanted = [300000.0, 600000.0]
+            with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+                assert list(pool.map(np.sum, a)) == wanted
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                assert list(pool.map(np.sum, a)) == wanted
+            if joblib is not None:
+                assert joblib.Parallel(n_jobs=2)(joblib.delayed(np.sum)(row) for row in a) == wanted
+            tr.barrier()
         """)
 
 
