@@ -111,6 +111,18 @@ SECTIONS = [
         ("scopes of 1 KiB chunks, 16 clients, 4 servers", None, "a second", "chunks", "", r"^ +1024 +4 .* (\S+)$"),
         ("more time of a scope with the event log", 2, "%", "chunks", "", r"^ +time .* (\S+) %"),
     ]),
+    ("Python", "Two processes of one host, four for the writers; NumPy's own arrays have large pages, and shared ones small pages alone.", [
+        ("store in a shared array", 1.02, "x NumPy", "python", "", r"^store +(\S+)"),
+        ("the same beside NumPy with small pages", 1.02, "x NumPy", "python", "", r"^store-4K +(\S+)"),
+        ("ufunc on a shared array", 1.02, "x NumPy", "python", "", r"^ufunc +(\S+)"),
+        ("the same beside NumPy with small pages", 1.02, "x NumPy", "python", "", r"^ufunc-4K +(\S+)"),
+        ("`tr.barrier()`, more than in C", 1.5, "us", "python", "", r"^barrier +(\S+)"),
+        ("heat in a plate", 1.1, "x mpi4py", "python", "", r"^heat +(\S+)"),
+        ("heat in a plate, two hosts by tcp", 1.1, "x mpi4py", "python", "", r"^heat-tcp +(\S+)"),
+        *[(f"chunk of {size}: the closest of multiprocessing, ZeroMQ and iceoryx2 takes", -1, "x chunk", "python", "",
+           rf"^{size} .* (\S+)x   goal") for size in ("64K", "1M", "8M")],
+        ("64 writers: the closest of Ray and Dask takes", None, "x ours", "python", "", r"^writers .* (\S+)x   goal"),
+    ]),
     ("Video", "A 3x3 edge convolution of each frame by two workers of one host, with the fastest kernel.", [
         *[(f"{size}: a frame", 1.03, "x threads", "video", r"^(?!.*--mixed)", rf"^{size}, best: chunks / threads (\S+)x")
           for size in ("HD", "UHD-1", "UHD-2")],
