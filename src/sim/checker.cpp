@@ -16,7 +16,12 @@ void Checker::begin(const Program& program) {
     offsets_.push_back(bytes);
     bytes += std::size_t{region.blocks} * program.setup.block_bytes;
   }
-  memory_.assign(bytes, 0);
+  first_byte_ = static_cast<std::uint8_t>(program.setup.first_byte);
+  memory_.assign(bytes, first_byte_);
+  for (std::size_t r = 0; r < program.regions.size(); ++r)
+    if (program.regions[r].sc())
+      std::memset(&memory_[offsets_[r]], 0,
+                  std::size_t{program.regions[r].blocks} * program.setup.block_bytes);
   stores_.clear();
   snapshots_.clear();
   if (racy_) {
@@ -111,10 +116,10 @@ bool Checker::may_load_byte(std::uint32_t thread, std::size_t byte, std::uint8_t
   const Clock& seen = clocks_.of(thread);
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older)
     if (stores_[s].value == value && !overwritten(&stores_[s], byte, seen)) return true;
-  return value == 0 && !overwritten(nullptr, byte, seen);
+  return value == first_byte_ && !overwritten(nullptr, byte, seen);
 }
 
-// Whether another store to the byte happened after `store` (nullptr: the zeros at the beginning)
+// Whether another store to the byte happened after `store` (nullptr: the bytes at the beginning)
 // and is contained in `seen`.
 bool Checker::overwritten(const Store* store, std::size_t byte, const Clock& seen) const {
   for (std::uint32_t s = newest_[byte]; s != kNone; s = stores_[s].older) {

@@ -63,6 +63,7 @@ class Checker {
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
   bool racy_ = false;
+  std::uint8_t first_byte_ = 0;  // of regions without sequential consistency
   const Program* program_ = nullptr;
   std::vector<std::size_t> offsets_;      // first byte of each region in memory_
   std::vector<std::size_t> blocks_;       // first byte of each block in memory_; or kNowhere

@@ -31,6 +31,21 @@ void change_limits(base::Prng rng, Program& program) {
   }
 }
 
+// The memory of some programs is a file's. Words that threads synchronise by begin with zeros, and
+// so do those in which a race is to be found: a store of what is there already is none.
+void map_files(base::Prng rng, Program& program) {
+  if (program.setup.check_races || !rng.chance(25)) return;
+  for (std::uint32_t t = 0; t < program.threads(); ++t)
+    for (const Op& op : program.ops[t])
+      if (op.kind >= OpKind::kPromote) return;
+  program.setup.first_byte = 1 + rng.below(255);
+}
+
+void change_memory(base::Prng& rng, Program& program) {
+  change_limits(base::Prng(rng.next()), program);
+  map_files(base::Prng(rng.next()), program);
+}
+
 // Two threads, of different nodes, store to a word of the planted region, with nothing but barriers
 // before: nothing orders the two, neither for threads nor for their nodes.
 void plant_race(base::Prng& rng, std::uint32_t phase, Program& program) {
@@ -139,7 +154,7 @@ void Generator::generate(base::Prng& rng, const Shape& shape, Program& out) {
   if (teams.chance(35)) last += team_regions(teams, last + 1);
   last += Signals{*this}.draw(signs, last + 1);
   epilogue(last + 1);
-  change_limits(base::Prng(teams.next()), out);
+  change_memory(teams, out);
   if (out.setup.hosts > 1) form_clusters(seldom);
 }
 

@@ -45,9 +45,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   TERRANE_CHECK(blocks <= kMaxBlocks && setup.block_bytes <= kMaxBlockBytes,
                 "a simulated space is small");
   end();
-  for (std::uint64_t block = 0; block < used_; ++block)
-    if (backed[block] || twinned_[block]) punch(block);
-  used_ = 0;
+  clear_memory(setup);
   std::memset(static_cast<void*>(views), 0, sizeof views);
   std::memset(words, 0, sizeof words);
   std::memset(owners, 0, sizeof owners);
@@ -111,6 +109,19 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   begin_check(NodeId{self}, setup);
 }
 
+// A page without memory has the bytes of the file that is mapped there.
+void Node::clear_memory(const Setup& setup) {
+  for (std::uint64_t block = 0; block < used_; ++block)
+    if (backed[block] || twinned_[block]) punch(block);
+  used_ = 0;
+  int byte = static_cast<int>(setup.first_byte);
+  if (byte == first_byte_ && setup.space_blocks == sc_first_) return;
+  std::memset(frame(0), 0, kMaxBlocks * std::size_t{kMaxBlockBytes});
+  std::memset(frame(0), byte, setup.space_blocks * std::size_t{kMaxBlockBytes});
+  first_byte_ = byte;
+  sc_first_ = setup.space_blocks;
+}
+
 void Node::begin_check(NodeId self, const Setup& setup) {
   found_.races.clear();
   races_.reset();
@@ -130,7 +141,7 @@ void Node::limit_to(std::uint64_t blocks) {
 }
 
 void Node::punch(std::uint64_t block) {
-  std::memset(frame(block), 0, block_bytes_);
+  std::memset(frame(block), block < sc_first_ ? first_byte_ : 0, block_bytes_);
   if (backed[block]) --kept_;
   backed[block] = false;
   views[block] = {};

@@ -80,6 +80,7 @@ class Node {
   std::uint32_t giving = 0;  // blocks being copied for nodes that take their homes by message
 
  private:
+  void clear_memory(const Setup& setup);
   void begin_check(NodeId self, const Setup& setup);
 
   static constexpr std::size_t kSetWords = 16;
@@ -105,6 +106,8 @@ class Node {
   } found_;
   std::optional<protocol::RaceCheck> races_;
   std::uint64_t used_ = 0;
+  int first_byte_ = 0;  // of blocks whose region has no sequential consistency
+  std::uint64_t sc_first_ = 0;
   bool twinned_[kMaxBlocks] = {};
   std::atomic<std::uint64_t> kept_{0};  // frames and twins in memory
   std::uint32_t block_bytes_ = kMaxBlockBytes;

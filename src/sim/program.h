@@ -61,6 +61,7 @@ struct Setup {
   bool racy = false;             // the program has data races
   bool check_races = false;      // homes look for races, and must find what is one
   bool sequential = false;       // all that nodes share is in synchronisation pages
+  std::uint32_t first_byte = 0;  // each byte that nobody has written; not 0: as of a mapped file
   bool whole_steps = false;      // each step is performed in one piece, without random results
   protocol::Prediction prediction;
   bool predicts_at_random = false;  // by random_predictor.h; `prediction` is not used

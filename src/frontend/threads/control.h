@@ -134,6 +134,7 @@ struct Control {
   std::uint64_t all_ended;  // the address of a count: for main, where it has exited before others
   void* for_teams[kProgramRoots];  // terrane_program_root
   std::uint64_t libraries;         // its address is that of the lock of dlopen
+  std::uint64_t file_addresses;    // how many are used (file_maps.h); its address is their lock's
   std::uint32_t has_protected;     // a node has taken rights to shared memory away (mprotect)
   std::uint32_t next_record;
   std::uint32_t slots;

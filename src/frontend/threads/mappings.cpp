@@ -1,5 +1,5 @@
 // Mappings that the program makes itself: its anonymous memory is shared, and so are the bytes of a
-// file that it maps privately.
+// file that it maps privately. Other files are mapped by every node (file_maps.h).
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 #include "frontend/interpose/elsewhere.h"
 #include "frontend/interpose/next.h"
 #include "frontend/pages/objects/shared_object.h"
+#include "frontend/threads/file_maps.h"
 #include "frontend/threads/program.h"
 #include "platform/page_size.h"
 #include "platform/view_rights.h"
@@ -45,6 +46,11 @@ std::size_t whole_pages(std::size_t bytes) {
 }
 
 bool has_pages(const void* address) { return SharedRange::contains(address); }
+
+// Not in a child of fork, whose mappings are its own.
+bool has_file(const void* address) {
+  return SharedRange::exists() && is_in_program() && file_maps::hold(address);
+}
 
 // The file's bytes, as far as it has any.
 bool fill(void* region, std::size_t bytes, int fd, off_t offset) {
@@ -101,9 +107,19 @@ bool can_be_shared(int rights, int flags, int fd) {
   if ((flags & kPlaced) == 0 && copies && rights != PROT_NONE && (rights & PROT_EXEC) == 0)
     return true;
   refuse(said, 0,
-         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC, and shared mappings of files that are open "
-         "for writing, are memory of one node: threads of other nodes cannot use it");
+         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC, and shared mappings for writing of what all "
+         "nodes do not see on one kernel, are memory of one node: threads of other nodes cannot "
+         "use it");
   return false;
+}
+
+// nullptr: the mapping is memory of this node alone.
+void* map_for_program(std::size_t bytes, int rights, int flags, int fd, off_t offset) {
+  bool anonymous = (flags & MAP_ANONYMOUS) != 0;
+  if (!anonymous)
+    if (void* at = file_maps::map(bytes, rights, flags, fd, offset)) return at;
+  if (!can_be_shared(rights, flags, fd)) return nullptr;
+  return map_shared(bytes, rights, flags, anonymous ? -1 : fd, offset);
 }
 
 // The allocation that holds the address, whichever node has made it.
@@ -199,9 +215,8 @@ extern "C" {
 
 void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t offset) noexcept {
   bool anonymous = (flags & MAP_ANONYMOUS) != 0;
-  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
-      can_be_shared(rights, flags, fd))
-    return map_shared(bytes, rights, flags, anonymous ? -1 : fd, offset);
+  if (bytes > 0 && is_programs_call(__builtin_return_address(0)))
+    if (void* at = map_for_program(bytes, rights, flags, fd, offset)) return at;
   if (!anonymous && is_elsewhere(fd)) {
     Elsewhere::get()->refuse("mmap", fd);
     return MAP_FAILED;
@@ -210,19 +225,20 @@ void* mmap(void* address, size_t bytes, int rights, int flags, int fd, off_t off
 }
 
 void* mmap64(void* address, size_t bytes, int rights, int flags, int fd, off64_t offset) noexcept {
-  if (bytes > 0 && is_programs_call(__builtin_return_address(0)) &&
-      can_be_shared(rights, flags, fd))
-    return map_shared(bytes, rights, flags, (flags & MAP_ANONYMOUS) != 0 ? -1 : fd, offset);
+  if (bytes > 0 && is_programs_call(__builtin_return_address(0)))
+    if (void* at = map_for_program(bytes, rights, flags, fd, offset)) return at;
   return mmap(address, bytes, rights, flags, fd, offset);
 }
 
 int munmap(void* address, size_t bytes) noexcept {
   if (is_in_program() && has_pages(address)) return unmap_shared(address, bytes);
+  if (has_file(address)) return file_maps::unmap(address, bytes);
   return next<"munmap">(::munmap)(address, bytes);
 }
 
 int mprotect(void* address, size_t bytes, int rights) noexcept {
   if (is_in_program() && has_pages(address)) return protect_shared(address, bytes, rights);
+  if (has_file(address)) return file_maps::protect(address, bytes, rights);
   return next<"mprotect">(::mprotect)(address, bytes, rights);
 }
 
@@ -236,6 +252,7 @@ void* mremap(void* address, size_t before, size_t bytes, int flags, ...) noexcep
   va_start(more, flags);
   void* to = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void*) : nullptr;
   va_end(more);
+  if (has_file(address)) return file_maps::move(address, before, bytes, flags);
   if (!is_in_program() || !has_pages(address))
     return next<"mremap">(::mremap)(address, before, bytes, flags, to);
   if (whole_pages(bytes) <= whole_pages(before) && (flags & MREMAP_FIXED) == 0) return address;
@@ -244,6 +261,13 @@ void* mremap(void* address, size_t before, size_t bytes, int flags, ...) noexcep
     errno = refuse(said, flags == 0 ? ENOMEM : EINVAL,
                    "mremap of shared memory: it grows with MREMAP_MAYMOVE alone, and is moved to "
                    "no given address. The call fails");
+    return MAP_FAILED;
+  }
+  if (std::string_view(region_of(address).name).starts_with(kFile)) {
+    static std::atomic_flag said;
+    errno = refuse(said, ENOMEM,
+                   "mremap of a file whose bytes were copied by mmap, since nodes cannot map it "
+                   "alike: there are no more bytes of it. The call fails");
     return MAP_FAILED;
   }
   void* moved = map_shared(bytes, PROT_READ | PROT_WRITE, 0, -1, 0);

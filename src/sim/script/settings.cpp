@@ -32,6 +32,7 @@ constexpr Setting kSettings[] = {
     {"ranges before a look", &Setup::look_from, 2, kMany},
     {"named readers", &Setup::sc_named_readers, 1, kMaxNodes},
     {"flushes leave late", &Setup::late_flushes},
+    {"first byte", &Setup::first_byte, 0, 255},
 };
 
 }  // namespace
