@@ -146,7 +146,9 @@ FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& c
   if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
     return FaultVerdict::kForeign;
   bool fetches = fetches_instruction(context);
-  if (fetches && !views_are_executable()) return FaultVerdict::kForeign;  // it would never end
+  // With a source that works by rights it would never end.
+  if (fetches && signal == FaultSignal::kSegv && !views_are_executable())
+    return FaultVerdict::kForeign;
   in_handler = true;
   FaultVerdict verdict = found.route->handler(found.route->context, found.offset,
                                               fetches ? Access::kRead : faulting_access(context));

@@ -1,6 +1,7 @@
 #include "platform/fault_source.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cerrno>
@@ -125,6 +126,22 @@ TEST_P(FaultSourceTest, MapStepsOverEntriesThatAreThere) {
   } else {
     EXPECT_EQ(space.faults(), 64u - 7);  // those that were there kept their right to be written
   }
+}
+
+// The program's mprotect makes several mappings of the view.
+TEST_P(FaultSourceTest, ARangeWithOtherRightsInItIsEnteredAsAWhole) {
+  if (GetParam() == FaultSourceKind::kSigsegv) GTEST_SKIP() << "it works by rights itself";
+  FaultTestSpace space(GetParam(), 16);
+  auto* other = space.mapping().app() + 5 * page_bytes();
+  ASSERT_EQ(mprotect(other, page_bytes(), PROT_READ | PROT_EXEC), 0);
+  space.map(0, 12, Access::kRead);
+  for (std::size_t page = 0; page < 12; ++page) EXPECT_EQ(space.app(page), 0);
+  EXPECT_EQ(space.faults(), 0u);
+  std::vector<std::byte> bytes(16 * page_bytes(), std::byte{7});
+  ASSERT_EQ(mprotect(other + 8 * page_bytes(), page_bytes(), PROT_READ), 0);
+  ASSERT_TRUE(space.source().fill(FaultTestSpace::span(12, 4), bytes.data(), Access::kRead));
+  for (std::size_t page = 12; page < 16; ++page) EXPECT_EQ(space.app(page), 7);
+  EXPECT_EQ(space.faults(), 0u);
 }
 
 TEST_P(FaultSourceTest, LargeRangesTakeOneCall) {

@@ -17,7 +17,11 @@ constexpr std::string_view kLanguages[] = {
 };
 
 // Parts of the paths of libraries that each node has for itself.
-constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-", "/libgomp-"};
+constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-"};
+// Other OpenMP libraries than Terrane's, also under the names that wheels of Python give them.
+constexpr std::string_view kOpenMp[] = {"/libgomp.", "/libgomp-", "/libomp.", "/libomp-",
+                                        "/libiomp5."};
+constexpr std::string_view kOpenMpOfTerrane = "/terrane/omp/";
 
 using Marks = std::vector<bool>;
 
@@ -65,9 +69,10 @@ bool is_language_library(std::string_view name) {
 }
 
 bool is_node_library(std::string_view path) {
-  return std::any_of(std::begin(kOfNodes), std::end(kOfNodes), [path](std::string_view part) {
-    return path.find(part) != std::string_view::npos;
-  });
+  auto is_in_path = [path](std::string_view part) { return path.find(part) != path.npos; };
+  if (std::any_of(std::begin(kOfNodes), std::end(kOfNodes), is_in_path)) return true;
+  return std::any_of(std::begin(kOpenMp), std::end(kOpenMp), is_in_path) &&
+         !is_in_path(kOpenMpOfTerrane);
 }
 
 std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
@@ -90,7 +95,7 @@ std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
 
   std::vector<ModuleOwner> owners;
   for (std::size_t i = 0; i < count; ++i) {
-    if (i != 0 && is_language_library(modules[i].name)) {
+    if (i != 0 && is_language_library(modules[i].name) && !is_node_library(modules[i].path)) {
       owners.push_back(ModuleOwner::kLanguage);
     } else if (is_terranes(modules[i]) || !by_program[i]) {
       owners.push_back(ModuleOwner::kTerrane);

@@ -28,8 +28,8 @@ std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
 bool is_language_library(std::string_view name);
 
 // Whether a library, by its path, computes by threads of its own that wait for each other by plain
-// loads and stores, in memory of its own: that is right on one node only. OpenBLAS, BLIS, and the
-// libgomp of Python's wheels, which has a name of its own.
+// loads and stores, in memory of its own: that is right on one node only. OpenBLAS, BLIS,
+// and OpenMP libraries other than Terrane's.
 bool is_node_library(std::string_view path);
 
 }  // namespace terrane::platform

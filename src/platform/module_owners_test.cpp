@@ -72,7 +72,9 @@ TEST(ModuleOwnersTest, LibrariesThatTheProgramOpensOrItsUserPreloadsAreItsOwn) {
 TEST(ModuleOwnersTest, LibrariesThatComputeByThreadsOfTheirOwnAreTheNodes) {
   EXPECT_TRUE(is_node_library("/v/numpy.libs/libscipy_openblas64_-8fb3d286.so"));
   EXPECT_TRUE(is_node_library("/v/scikit_learn.libs/libgomp-e985bcbb.so.1.0.0"));
-  EXPECT_FALSE(is_node_library("/usr/lib/x86_64-linux-gnu/libgomp.so.1"));
+  EXPECT_TRUE(is_node_library("/usr/lib/x86_64-linux-gnu/libgomp.so.1"));
+  EXPECT_TRUE(is_node_library("/usr/lib/llvm-16/lib/libomp.so.5"));
+  EXPECT_FALSE(is_node_library("/usr/lib/terrane/omp/libgomp.so.1"));
   EXPECT_FALSE(is_node_library("/usr/lib/x86_64-linux-gnu/libtbb.so.12"));
 }
 

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -43,6 +44,12 @@ int open_descriptor() {
   }
   errno = call_errno;
   return fd;
+}
+
+// Where the program has changed the rights of a part, the view is several mappings, and one call
+// must not reach from one into the next (ENOENT). A half of the pages; at least one.
+std::uint64_t part_of(std::uint64_t bytes) {
+  return std::max(bytes / page_bytes() / 2, std::uint64_t{1}) * page_bytes();
 }
 
 }  // namespace
@@ -85,16 +92,20 @@ bool Userfault::can_enter_protected(std::uintptr_t address) const {
 // Nobody ever sleeps on the descriptor in SIGBUS mode, so nobody needs waking.
 void Userfault::enter(std::uintptr_t address, std::uint64_t bytes, bool write_protected) const {
   std::uintptr_t end = address + bytes;
+  std::uint64_t most = bytes;
   while (address < end) {
     uffdio_continue request{};
-    request.range = {address, end - address};
+    request.range = {address, std::min(end - address, most)};
     request.mode = UFFDIO_CONTINUE_MODE_DONTWAKE | (write_protected ? abi::kContinueModeWp : 0);
-    if (ioctl(fd_.get(), UFFDIO_CONTINUE, &request) == 0) return;
-    if (request.mapped > 0) {  // as far as the first that is there
+    if (ioctl(fd_.get(), UFFDIO_CONTINUE, &request) == 0) {
+      address += request.range.len;
+    } else if (request.mapped > 0) {  // as far as the first that is there
       address += static_cast<std::uint64_t>(request.mapped);
     } else if (errno == EEXIST) {
       address += page_bytes();
       if (address < end && missing_.available()) address = missing_.first_missing(address, end);
+    } else if (errno == ENOENT && request.range.len > page_bytes()) {
+      most = part_of(request.range.len);
     } else if (errno != EAGAIN && errno != EINTR) {
       kernel_refused("UFFDIO_CONTINUE", address, errno);
     }
@@ -103,16 +114,19 @@ void Userfault::enter(std::uintptr_t address, std::uint64_t bytes, bool write_pr
 
 std::uint64_t Userfault::copy_into_hole(std::uintptr_t address, const std::byte* source,
                                         std::uint64_t bytes, bool write_protected) const {
-  std::uint64_t done = 0;
+  std::uint64_t done = 0, most = bytes;
   while (done < bytes) {
     uffdio_copy request{};
     request.dst = address + done;
     request.src = reinterpret_cast<std::uintptr_t>(source + done);
-    request.len = bytes - done;
+    request.len = std::min(bytes - done, most);
     request.mode = UFFDIO_COPY_MODE_DONTWAKE | (write_protected ? UFFDIO_COPY_MODE_WP : 0);
-    if (ioctl(fd_.get(), UFFDIO_COPY, &request) == 0) return bytes;
-    if (request.copy > 0) {
+    if (ioctl(fd_.get(), UFFDIO_COPY, &request) == 0) {
+      done += request.len;
+    } else if (request.copy > 0) {
       done += static_cast<std::uint64_t>(request.copy);
+    } else if (errno == ENOENT && request.len > page_bytes()) {
+      most = part_of(request.len);
     } else if (errno == EEXIST || errno == ENOMEM) {
       return done;
     } else if (errno != EAGAIN && errno != EINTR) {

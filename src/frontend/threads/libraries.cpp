@@ -52,8 +52,9 @@ Libraries Libraries::now(const Libraries* before) {
     bool serves_both = owners[i] != ModuleOwner::kNode && owners[i] != ModuleOwner::kLanguage &&
                        !module.name.starts_with("libterrane") && platform::keeps_nothing(module);
     bool allocates = owners[i] == ModuleOwner::kProgram || serves_both ||
-                     std::any_of(std::begin(kAllocating), std::end(kAllocating),
-                                 [&](auto name) { return module.name.starts_with(name); });
+                     (owners[i] != ModuleOwner::kNode &&
+                      std::any_of(std::begin(kAllocating), std::end(kAllocating),
+                                  [&](auto name) { return module.name.starts_with(name); }));
     found.add(std::move(module), owners[i], allocates);
   }
   return found;

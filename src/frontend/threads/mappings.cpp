@@ -104,22 +104,16 @@ bool can_be_shared(int rights, int flags, int fd) {
   bool anonymous = (flags & MAP_ANONYMOUS) != 0;
   bool reads = (rights & PROT_WRITE) == 0;
   bool copies = anonymous || (flags & MAP_TYPE) == MAP_PRIVATE || (reads && is_read_only(fd));
-  if ((flags & kPlaced) == 0 && copies && rights != PROT_NONE && (rights & PROT_EXEC) == 0)
+  bool executes = (rights & PROT_EXEC) != 0;
+  bool can_execute = anonymous && !terrane::platform::source_uses_rights();
+  if ((flags & kPlaced) == 0 && copies && rights != PROT_NONE && (!executes || can_execute))
     return true;
   refuse(said, 0,
-         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC, and shared mappings for writing of what all "
+         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC of a file, and shared mappings for writing "
+         "of what all "
          "nodes do not see on one kernel, are memory of one node: threads of other nodes cannot "
          "use it");
   return false;
-}
-
-// nullptr: the mapping is memory of this node alone.
-void* map_for_program(std::size_t bytes, int rights, int flags, int fd, off_t offset) {
-  bool anonymous = (flags & MAP_ANONYMOUS) != 0;
-  if (!anonymous)
-    if (void* at = file_maps::map(bytes, rights, flags, fd, offset)) return at;
-  if (!can_be_shared(rights, flags, fd)) return nullptr;
-  return map_shared(bytes, rights, flags, anonymous ? -1 : fd, offset);
 }
 
 // The allocation that holds the address, whichever node has made it.
@@ -177,6 +171,35 @@ int unmap_shared(void* address, std::size_t bytes) {
   return 0;
 }
 
+// What the program has written there are instructions: every node may execute them. Rights of other
+// nodes are taken back with the memory.
+int make_executable(void* address, std::size_t bytes, int rights) {
+  Program& program = *Program::get();
+  if (next<"mprotect">(::mprotect)(address, bytes, rights) != 0) return -1;
+  program.control().has_protected = 1;
+  Stretch all{address, bytes};
+  run_on_others(
+      [](void* raw) -> void* {
+        constexpr int kAll = PROT_READ | PROT_WRITE | PROT_EXEC;
+        Stretch one = *static_cast<Stretch*>(raw);
+        next<"mprotect">(::mprotect)(one.address, one.bytes, kAll);
+        return nullptr;
+      },
+      &all);
+  return 0;
+}
+
+// nullptr: the mapping is memory of this node alone.
+void* map_for_program(std::size_t bytes, int rights, int flags, int fd, off_t offset) {
+  bool anonymous = (flags & MAP_ANONYMOUS) != 0;
+  if (!anonymous)
+    if (void* at = file_maps::map(bytes, rights, flags, fd, offset)) return at;
+  if (!can_be_shared(rights, flags, fd)) return nullptr;
+  void* at = map_shared(bytes, rights, flags, anonymous ? -1 : fd, offset);
+  if ((rights & PROT_EXEC) != 0 && at != MAP_FAILED) make_executable(at, bytes, rights);
+  return at;
+}
+
 // Rights are this node's: they hold for the threads that run here.
 int protect_shared(void* address, std::size_t bytes, int rights) {
   static std::atomic_flag said;
@@ -187,14 +210,13 @@ int protect_shared(void* address, std::size_t bytes, int rights) {
   bool was_for_reading =
       rights == PROT_READ && std::string_view(region_of(address).name).starts_with(kReadFile);
   if ((all && !executes && !can) || was_for_reading) return 0;
-  if (executes || !can) {
-    const char* why = executes ? "shared memory holds no instructions, but in a program whose "
-                                 "stacks are executable (link it by -z execstack)"
-                               : "rights to shared memory, but to read and to write, need "
-                                 "userfaultfd (see terrane info)";
-    errno = refuse(said, EACCES, "mprotect: {}. The call fails with EACCES", why);
+  if (!can) {
+    errno = refuse(said, EACCES,
+                   "mprotect: rights to shared memory, but to read and to write, need userfaultfd "
+                   "(see terrane info). The call fails with EACCES");
     return -1;
   }
+  if (executes) return make_executable(address, bytes, rights);
   if (all) return give_rights(address, bytes);
   program.control().has_protected = 1;
   return next<"mprotect">(::mprotect)(address, bytes, rights);

@@ -293,7 +293,8 @@ void Program::place_threads() {
 }
 
 bool Program::allocates_shared(const void* caller) const {
-  return libraries().allocates_shared(caller);
+  // Instructions in shared memory are those that the program has written itself.
+  return libraries().allocates_shared(caller) || SharedRange::contains(caller);
 }
 
 bool Program::is_own(const void* code) const { return libraries().is_own(code); }
