@@ -57,9 +57,9 @@ _OWN = _own_references()
 _OBJECT = np.dtype(object)
 
 
-def _end_array(array, over):
-    """Takes the memory from an array. It then holds one object, which says why; views of it are as before."""
-    array.__setstate__((1, (1,), _OBJECT, False, [over]))
+def _ended(over):
+    """The state of an array whose memory was taken from it (__setstate__): one object, which says why."""
+    return (1, (1,), _OBJECT, False, [over])
 
 
 class _Scope:
@@ -84,7 +84,7 @@ class _Scope:
         if kind is None and _references(array) - _OWN > 1:
             scope.leave()
             raise self._held("another name or object has its array")
-        _end_array(array, _Over(self._chunk))
+        array.__setstate__(self._chunk._ended)  # views of it are as before
         if not scope.leave() and kind is None:
             raise self._held("a view of it is kept")
 
@@ -118,8 +118,6 @@ class Chunk:
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[typing.Any]
-    version: int  # of the version that was taken last: its number
-    missed: int  # and how many were left out before it
 
     def __init__(self, name: str, shape: Shape, dtype: DTypeLike = float, *, coherence: str = "stream",
                  home: int | str | None = None) -> None:
@@ -157,7 +155,18 @@ class Chunk:
         self._number = number
         self._is_subscribed, self._has_one_place = False, False
         self._last = None  # where there is one place: a weak reference to the array that was taken last, and its scope
-        self.version = self.missed = 0
+        self._newest = None  # the scope of the version that was taken last
+        self._ended = _ended(_Over(self))
+
+    @property
+    def version(self) -> int:
+        """The number of the version that was taken last; 0: none was."""
+        return 0 if self._newest is None else self._newest.version
+
+    @property
+    def missed(self) -> int:
+        """How many versions were left out before the one that was taken last."""
+        return 0 if self._newest is None else self._newest.missed
 
     @property
     def nbytes(self) -> int:
@@ -188,11 +197,12 @@ class Chunk:
 
     def _open(self, mode, timeout):
         _job.directory()
-        return _core.chunk_open(self._number, mode, nanoseconds(timeout))
+        return _core.chunk_open(self._number, mode, -1 if timeout is None else nanoseconds(timeout))
 
     def _array_of(self, scope):
         # Views of an array have the array as their base that has the memory: that is this one, and not what is returned.
-        return np.frombuffer(scope, self.dtype).reshape(self.shape)
+        memory = np.frombuffer(scope, self.dtype)
+        return memory.view() if len(self.shape) == 1 else memory.reshape(self.shape)
 
     def subscribe(self, policy: str = "block", window: int = 0) -> None:
         """Versions come to this node from now on, the newest one first; `for a in chunk` and take() give them.
@@ -221,7 +231,7 @@ class Chunk:
         Raises BufferError: all places of the window are held, or a view of a version that is over. EOFError: the
         subscription has ended.
         """
-        array = self._take(nanoseconds(timeout))
+        array = self._take(-1 if timeout is None else nanoseconds(timeout))
         if array is None:
             raise TimeoutError(f"no version of {self!r} has come within {timeout} s")
         if array is False:
@@ -239,7 +249,7 @@ class Chunk:
         if not scope:
             self._is_subscribed = self._is_subscribed and scope is None
             return scope
-        self.version, self.missed = scope.version, scope.missed
+        self._newest = scope
         array = self._array_of(scope)
         if self._has_one_place:
             self._last = weakref.ref(array), scope
@@ -251,7 +261,7 @@ class Chunk:
             return
         (array, scope), self._last = (self._last[0](), self._last[1]), None
         if array is not None:
-            _end_array(array, _Over(self, scope.version))
+            array.__setstate__(_ended(_Over(self, scope.version)))
         if not scope.leave():
             raise BufferError(f"version {scope.version} of {self!r} is over, and a view of it is kept: keep a copy")
 

@@ -19,13 +19,22 @@ _mutex = threading.Lock()
 _directory = None
 _name = None
 _process = None
+_is_child = False  # of the process that joined
+
+
+def _note_fork():
+    global _is_child
+    _is_child = _directory is not None
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def directory():
     """The job's directory; joins the job at the first call. All nodes must come, each by any call of pyterrane."""
     if _directory is None:
         _join()
-    if os.getpid() != _process:
+    if _is_child:
         raise RuntimeError("this process was forked from a node, which alone has shared memory: start it by spawn, and "
                            "hand it a copy (pickle, or numpy.array)")
     return _directory
