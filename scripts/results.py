@@ -119,9 +119,9 @@ SECTIONS = [
         ("`tr.barrier()`, more than in C", 1.5, "us", "python", "", r"^barrier +(\S+)"),
         ("heat in a plate", 1.1, "x mpi4py", "python", "", r"^heat +(\S+)"),
         ("heat in a plate, two hosts by tcp", 1.1, "x mpi4py", "python", "", r"^heat-tcp +(\S+)"),
-        *[(f"chunk of {size}: the closest of multiprocessing, ZeroMQ and iceoryx2 takes", -1, "x chunk", "python", "",
+        *[(f"chunk of {size}: the fastest of its peers takes", -1, "x chunk", "python", "",
            rf"^{size} .* (\S+)x   goal") for size in ("64K", "1M", "8M")],
-        ("64 writers: the closest of Ray and Dask takes", None, "x ours", "python", "", r"^writers .* (\S+)x   goal"),
+        ("64 writers: the faster one of Ray and Dask takes", None, "x ours", "python", "", r"^writers .* (\S+)x   goal"),
     ]),
     ("Video", "A 3x3 edge convolution of each frame by two workers of one host, with the fastest kernel.", [
         *[(f"{size}: a frame", 1.03, "x threads", "video", r"^(?!.*--mixed)", rf"^{size}, best: chunks / threads (\S+)x")
