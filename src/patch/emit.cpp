@@ -247,6 +247,25 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
   return out.take();
 }
 
+std::optional<std::vector<std::uint8_t>> make_access_trampoline(const LockedInstruction& one,
+                                                                std::uint64_t at,
+                                                                std::uint32_t site,
+                                                                std::uint64_t note) {
+  Writer out(at);
+  out.move_stack(-kRedZone);
+  out.push(kRdi);
+  out.load_address(one, kRedZone + kWord);
+  out.put({0x68});  // push
+  out.put_number(static_cast<std::int32_t>(site));
+  out.call(note);
+  out.move_stack(kWord);
+  put_end(out);
+  out.copy(one);
+  out.jump(one.address + one.length);
+  if (!out.reaches()) return std::nullopt;
+  return out.take();
+}
+
 std::optional<std::array<std::uint8_t, 5>> make_jump(std::uint64_t from, std::uint64_t to) {
   Writer out(from);
   out.jump(to);

@@ -25,6 +25,15 @@ std::optional<std::vector<std::uint8_t>> make_trampoline(const LockedInstruction
                                                          std::uint64_t at,
                                                          const EntryPointers& pointers);
 
+// The code of the trampoline of an access (accesses.h), to lie at the address `at`. It finds the
+// operand's address, calls the entry to which `note` points with that and the site's number, does
+// the instruction, and goes on behind it, with all registers and flags as the instruction leaves
+// them.
+std::optional<std::vector<std::uint8_t>> make_access_trampoline(const LockedInstruction& one,
+                                                                std::uint64_t at,
+                                                                std::uint32_t site,
+                                                                std::uint64_t note);
+
 // A jump of five bytes from `from` to `to`; nothing: it is too far.
 std::optional<std::array<std::uint8_t, 5>> make_jump(std::uint64_t from, std::uint64_t to);
 

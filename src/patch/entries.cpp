@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstddef>
 
+#include "patch/accesses.h"
+
 namespace terrane::patch {
 
 // The program's registers, as the entry `change` has pushed them; above them what the trampoline
@@ -41,6 +43,8 @@ extern "C" {
                                                             std::uint64_t&) = nullptr;
 [[gnu::visibility("hidden")]] void (*terrane_patch_on_enter)(std::uintptr_t,
                                                              std::uint64_t) = nullptr;
+[[gnu::visibility("hidden")]] void (*terrane_patch_on_access)(std::uintptr_t,
+                                                              std::uint64_t) = nullptr;
 // Which parts of the processor's state xsave stores, and in how many bytes. 0: fxsave stores all.
 [[gnu::visibility("hidden")]] std::uint64_t terrane_patch_state_parts = 0;
 [[gnu::visibility("hidden")]] std::uint64_t terrane_patch_state_bytes = 512;
@@ -52,6 +56,7 @@ void terrane_patch_run(terrane::patch::Frame* frame, const std::uint8_t* code);
 void terrane_patch_check();
 void terrane_patch_check_flags();
 void terrane_patch_enter();
+void terrane_patch_note();
 }
 
 // Keeps the processor's state on the stack while `call` calls a C function. rbp holds the stack
@@ -186,6 +191,39 @@ terrane_patch_enter:
 	popfq
 	retq
 	.size terrane_patch_enter, .-terrane_patch_enter
+)");
+
+// note: rdi holds the address; above the return address is the site's number, then rdi's own.
+asm(R"(
+	.text
+	.p2align 4
+	.hidden terrane_patch_note
+	.globl terrane_patch_note
+	.type terrane_patch_note, @function
+terrane_patch_note:
+	pushfq
+	pushq %rax
+	pushq %rcx
+	pushq %rdx
+	pushq %rsi
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	cld
+	movq 80(%rsp), %rsi
+	callq *terrane_patch_on_access(%rip)
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rsi
+	popq %rdx
+	popq %rcx
+	popq %rax
+	popfq
+	retq
+	.size terrane_patch_note, .-terrane_patch_note
 )");
 
 // change: rdi holds the address; above the return address are the stand-in and rdi's own. Returns
@@ -382,6 +420,12 @@ void set_service(const Service& service) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+void set_access_note(NoteAccess note) {
+  terrane_patch_on_access = note;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+std::uintptr_t note_entry() { return address_of(terrane_patch_note); }
 std::uintptr_t check_entry() { return address_of(terrane_patch_check); }
 std::uintptr_t check_flags_entry() { return address_of(terrane_patch_check_flags); }
 std::uintptr_t enter_entry() { return address_of(terrane_patch_enter); }

@@ -44,5 +44,6 @@ std::uintptr_t check_entry();
 std::uintptr_t check_flags_entry();
 std::uintptr_t enter_entry();
 std::uintptr_t change_entry();
+std::uintptr_t note_entry();
 
 }  // namespace terrane::patch
