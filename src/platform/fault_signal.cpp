@@ -52,6 +52,8 @@ SignalChain sigsegv(SIGSEGV);
 // not be first touched in a signal handler.
 thread_local bool in_handler __attribute__((tls_model("initial-exec"))) = false;
 
+thread_local std::uintptr_t faulting_at __attribute__((tls_model("initial-exec"))) = 0;
+
 enum class Place { kApplication, kRuntime, kElsewhere };
 
 struct Found {
@@ -150,6 +152,9 @@ FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& c
   if (fetches && signal == FaultSignal::kSegv && !views_are_executable())
     return FaultVerdict::kForeign;
   in_handler = true;
+#if defined(__x86_64__)
+  faulting_at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#endif
   FaultVerdict verdict = found.route->handler(found.route->context, found.offset,
                                               fetches ? Access::kRead : faulting_access(context));
   in_handler = false;
@@ -258,6 +263,7 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
 }
 
 bool is_in_fault_handler() { return in_handler; }
+std::uintptr_t faulting_code() { return faulting_at; }
 
 int restore_fault_handlers() {
   bool bus = sigbus.restore(), segv = sigsegv.restore();

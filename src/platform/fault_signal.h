@@ -37,6 +37,8 @@ int restore_fault_handlers();
 
 // Whether the calling thread is in a FaultHandler.
 bool is_in_fault_handler();
+// The instruction of the fault for which it is, or was last; 0 where that is not known.
+std::uintptr_t faulting_code();
 
 // What comes behind our handler of SIGBUS, SIGSEGV or SIGTRAP; null for other signals, and where we
 // have none.

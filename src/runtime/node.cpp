@@ -117,7 +117,7 @@ base::Result<> Node::start() {
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
   hlrc.sequential = options.value().sequential && nodes() > 1;
-  hlrc.check_races = CheckedPages::check(*space_) != nullptr;
+  CheckedPages::configure(*space_, hlrc);
   hlrc.migrate = options.value().migrate && !hlrc.check_races;
   hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);

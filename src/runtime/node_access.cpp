@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "platform/fault_signal.h"
 #include "runtime/before_operations.h"
 #include "runtime/memory_texts.h"
 #include "runtime/node.h"
@@ -36,6 +37,8 @@ platform::FaultVerdict Node::on_fault(void* context, std::uint64_t offset,
 
 platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted) {
   if (guards_.contains(offset / space_->unit())) return platform::FaultVerdict::kGuard;
+  if (AccessKeeper* accesses = CheckedPages::accesses(*space_))
+    accesses->faulted(platform::faulting_code());
   std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
   bool write = wanted == platform::Access::kWrite;

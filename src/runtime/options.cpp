@@ -45,6 +45,22 @@ base::Result<> read_patience(Options& options) {
   return {};
 }
 
+base::Result<> read_checks(Options& options) {
+  const char* check = std::getenv("TERRANE_CHECK");
+  std::string_view wanted = check == nullptr ? "" : check;
+  options.check_accesses = wanted == "races=reads";
+  options.check_races = options.check_accesses || wanted == "races";
+  options.check_sharing = wanted == "sharing";
+  if ((options.check_races || options.check_sharing) && options.sequential)
+    return base::error(
+        "TERRANE_CHECK={0}: with TERRANE_CONSISTENCY=sequential no node has copies in which "
+        "{0} would show; leave one of the two out",
+        check);
+  if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
+    options.check_output = text;
+  return {};
+}
+
 }  // namespace
 
 base::Result<std::uint64_t> parse_size(std::string_view text) {
@@ -90,16 +106,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
     if (!options.sequential && std::string_view(text) != "release")
       return base::error("TERRANE_CONSISTENCY={}: release or sequential", text);
   }
-  const char* check = std::getenv("TERRANE_CHECK");
-  options.check_races = check != nullptr && std::string_view(check) == "races";
-  options.check_sharing = check != nullptr && std::string_view(check) == "sharing";
-  if ((options.check_races || options.check_sharing) && options.sequential)
-    return base::error(
-        "TERRANE_CHECK={0}: with TERRANE_CONSISTENCY=sequential no node has copies in which "
-        "{0} would show; leave one of the two out",
-        check);
-  if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
-    options.check_output = text;
+  if (auto read = read_checks(options); !read) return read.error();
   if (const char* text = std::getenv("TERRANE_TRANSPORT"); text != nullptr && *text != '\0')
     options.transport = text;
   if (auto network = read_network(options); !network) return network.error();

@@ -20,6 +20,7 @@ struct Options {
       platform::FaultSourceKind::kAutomatic;  // TERRANE_FAULT_SOURCE
   bool sequential = false;         // TERRANE_CONSISTENCY=sequential: as HlrcConfig::sequential
   bool check_races = false;        // TERRANE_CHECK=races: as HlrcConfig::check_races
+  bool check_accesses = false;     // TERRANE_CHECK=races=reads: and HlrcConfig::check_accesses
   bool check_sharing = false;      // TERRANE_CHECK=sharing: a report of pages that come again
   std::string check_output;        // TERRANE_CHECK_OUTPUT: the file for what was found, as JSON
   bool check_fails = false;        // TERRANE_CHECK_FAILS=1: what is found makes the exit code

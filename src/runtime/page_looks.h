@@ -21,6 +21,8 @@ class PageLooks {
   SynchronisationMap synchronisation_pages() const {
     return {entries_, space_.mapping(), space_.unit()};
   }
+  // With --check=races=reads: what threads access; nullptr otherwise.
+  AccessKeeper* accesses() const { return CheckedPages::accesses(space_); }
   // The bytes that this node's page has at the address. False: it has no valid page, or they are of
   // two.
   bool peek(const void* address, void* to, std::uint64_t bytes) const;

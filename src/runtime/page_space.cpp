@@ -131,6 +131,8 @@ base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& option
   std::unique_ptr<PageSpace> space(new PageSpace(options, self, nodes));
   if (options.check_races && nodes > 1)
     space->check_ = std::make_unique<HomeCheck>(self, nodes, options.unit_bytes);
+  if (space->check_ != nullptr && options.check_accesses)
+    space->accesses_ = std::make_unique<AccessKeeper>(self, options.unit_bytes);
   auto layout = platform::default_space_layout();
   auto mapping = platform::DualMapping::create(
       space->blocks_ * space->unit_, reinterpret_cast<void*>(layout.base), "terrane-pages");

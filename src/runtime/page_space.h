@@ -13,6 +13,7 @@
 #include "platform/mapping.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
+#include "runtime/access_keeper.h"
 #include "runtime/counters.h"
 #include "runtime/home_check.h"
 #include "runtime/memory_share.h"
@@ -199,6 +200,7 @@ class PageSpace {
   Growth growth_;
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<HomeCheck> check_;
+  std::unique_ptr<AccessKeeper> accesses_;
   std::unique_ptr<platform::FaultSource> source_;
   std::unique_ptr<platform::FaultSource> sc_source_;
   platform::FaultHandler handler_ = nullptr;
@@ -229,6 +231,15 @@ class PageSpace {
 struct CheckedPages {
   // nullptr: they do not.
   static HomeCheck* check(const PageSpace& space) { return space.check_.get(); }
+  // nullptr: what threads access is not looked at.
+  static AccessKeeper* accesses(const PageSpace& space) { return space.accesses_.get(); }
+  static const protocol::BlockEntry* entries(const PageSpace& space) {
+    return reinterpret_cast<const protocol::BlockEntry*>(space.tables_.data());
+  }
+  static void configure(const PageSpace& space, protocol::HlrcConfig& config) {
+    config.check_races = check(space) != nullptr;
+    config.check_accesses = accesses(space) != nullptr;
+  }
   // nullptr: the twin has no memory.
   static std::byte* twin(PageSpace& space, std::uint64_t block) {
     bool has = space.twinned_.contains(block);

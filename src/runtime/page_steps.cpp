@@ -193,6 +193,7 @@ void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
 
 void PageSteps::perform(const protocol::Punch& step) {
   if (space_.check_ != nullptr) space_.check_->forget(step.blocks);
+  if (space_.accesses_ != nullptr) space_.accesses_->forget(space_.mapping_, step.blocks);
   space_.punch(step.blocks, step.evicts, counters_);
 }
 
@@ -259,6 +260,10 @@ void PageSteps::perform(protocol::CompareHome& step) {
   std::uint64_t offset = step.block.value * space_.unit_;
   step.result = space_.check_->compare(step, space_.self_, space_.mapping_.runtime() + offset,
                                        space_.twins_.data() + offset);
+}
+
+void PageSteps::perform(protocol::CloseAccesses& step) {
+  space_.accesses_->close(step, space_.mapping_, CheckedPages::entries(space_));
 }
 
 void PageSteps::perform(const protocol::StoreHome& step) {

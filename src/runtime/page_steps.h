@@ -43,6 +43,7 @@ class PageSteps {
   void perform(const protocol::CopyTwin& step);
   void perform(protocol::StoreDiff& step);
   void perform(protocol::CompareHome& step);
+  void perform(protocol::CloseAccesses& step);
   void perform(const protocol::StoreHome& step);
   void perform(const protocol::Merge& step);
   void perform(protocol::PerformAtomic& step);

@@ -17,6 +17,10 @@ struct NamedVariable {
 struct ProgramNames {
   // What holds the byte at the address.
   std::function<NamedVariable(std::uintptr_t address)> variable;
+  // Where an instruction comes from, such as "file.c:12".
+  std::function<std::string(std::uintptr_t code)> place;
+  // Whether an ordinary load or store there is an atomic one, as far as that is known.
+  std::function<bool(std::uintptr_t code)> is_atomic;
   // An allocation, by the name that the front-end gave it.
   std::function<std::string(const std::string& name)> allocation;
 };

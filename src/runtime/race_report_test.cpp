@@ -35,6 +35,30 @@ TEST(RaceReportTest, WhichChangeCameFirstMakesNoDifference) {
             "barrier, join or flag orders the two");
 }
 
+TEST(RaceReportTest, AReadIsNamedWithBothPlaces) {
+  std::vector<RaceLine> lines = lines_of({record(8, 0, 1)});
+  auto variable = [](std::uint64_t offset) { return NamedVariable{"low", offset}; };
+  auto place = [](std::uint64_t code) { return "a.c:" + std::to_string(code); };
+  protocol::AccessRace both{.first = 8,
+                            .bytes = 4,
+                            .times = 1,
+                            .one = {NodeId{0}, true, 5},
+                            .other = {NodeId{1}, true, 5}};
+  protocol::AccessRace read = both;
+  read.other = {NodeId{1}, false, 7};
+  add_accesses(std::vector<protocol::AccessRace>{both, read}, variable, place, lines);
+  ASSERT_EQ(lines.size(), 2u) << "two writes belong to the line that is there";
+  std::vector<std::string> sentences = race_sentences(lines, 0, true);
+  EXPECT_EQ(sentences[0],
+            "data race: low, bytes 8 to 11: written by node 0 at a.c:5 and by node 1 at a.c:5, 2 "
+            "times; no lock, barrier, join or flag orders the two: let one of the nodes do it, or "
+            "put a lock or an atomic operation around it");
+  EXPECT_EQ(sentences[1],
+            "data race: low, bytes 8 to 11: written by node 0 at a.c:5 and read by node 1 at "
+            "a.c:7, 1 time; no lock, barrier, join or flag orders the two: put a barrier between "
+            "them, or a lock around both");
+}
+
 TEST(RaceReportTest, EqualValuesAreToldApart) {
   RaceRecord same = record(8, 0, 1);
   same.same_value = 1;

@@ -1,6 +1,7 @@
 #include "runtime/race_reporter.h"
 
 #include <cstring>
+#include <map>
 
 #include "base/log.h"
 #include "runtime/report_names.h"
@@ -39,6 +40,50 @@ void add(std::span<const std::byte> contribution, std::vector<RaceRecord>& recor
   if (count > 0) std::memcpy(&records[before], contribution.data(), count * sizeof(RaceRecord));
 }
 
+std::vector<std::uint64_t> numbers_in(std::span<const std::byte> bytes) {
+  std::vector<std::uint64_t> all(bytes.size() / sizeof(std::uint64_t));
+  if (!all.empty()) std::memcpy(all.data(), bytes.data(), all.size() * sizeof all[0]);
+  return all;
+}
+
+// Collective: which blocks nodes share, then what each has accessed there. On node 0: the races.
+base::Result<std::vector<protocol::AccessRace>> races_of_accesses(bootstrap::Bootstrap& job,
+                                                                  PageSpace& space,
+                                                                  const AccessKeeper& mine) {
+  constexpr std::size_t kMostRaces = 100'000;
+  std::vector<std::uint64_t> blocks = mine.blocks(CheckedPages::entries(space));
+  auto lists = job.exchange(std::as_bytes(std::span(blocks)), {});
+  if (!lists) return lists.error();
+  std::vector<std::vector<std::uint64_t>> by_node;
+  for (const bootstrap::Contribution& one : lists.value()) by_node.push_back(numbers_in(one.bytes));
+  auto all = job.exchange(mine.accesses_in(shared_blocks(by_node)), {});
+  if (!all) return all.error();
+  if (space.self() != NodeId{0}) return std::vector<protocol::AccessRace>();
+  auto nodes = static_cast<std::uint32_t>(all.value().size());
+  std::vector<std::vector<protocol::AccessInterval>> intervals(nodes);
+  protocol::AccessCheck check;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    intervals[n] = read_accesses(all.value()[n].bytes, nodes);
+    check.add(NodeId{n}, intervals[n]);
+  }
+  return check.find(kMostRaces);
+}
+
+// An atomic load or store may be an ordinary instruction, and orders what it likes.
+void drop_atomics(std::vector<protocol::AccessRace>& races, const ProgramNames& names) {
+  if (!names.is_atomic) return;
+  constexpr std::size_t kMostAsked = 500;  // each takes some milliseconds
+  std::map<std::uint64_t, bool> known;
+  auto is_atomic = [&](std::uint64_t place) {
+    auto [at, fresh] = known.try_emplace(place, false);
+    if (fresh && known.size() <= kMostAsked) at->second = names.is_atomic(place);
+    return at->second;
+  };
+  std::erase_if(races, [&](const protocol::AccessRace& race) {
+    return is_atomic(race.one.place) && is_atomic(race.other.place);
+  });
+}
+
 }  // namespace
 
 void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& engine,
@@ -46,6 +91,9 @@ void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& e
   HomeCheck* check = CheckedPages::check(space);
   if (check == nullptr) return;
   auto all = job.exchange(contribution_of(*check), {});
+  const AccessKeeper* accesses = CheckedPages::accesses(space);
+  auto races = accesses != nullptr && all ? races_of_accesses(job, space, *accesses)
+                                          : std::vector<protocol::AccessRace>();
   if (space.self() != NodeId{0}) return;
   if (!all) {
     base::log("what other nodes have found is not known: {}", all.error().message);
@@ -58,12 +106,21 @@ void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& e
     return variable_of(record.first, space, engine, names);
   };
   std::vector<RaceLine> lines = race_lines(records, variable);
+  if (!races) base::log("what nodes have accessed is not known: {}", races.error().message);
+  if (races && !races.value().empty()) {
+    auto at = [&](std::uint64_t offset) { return variable_of(offset, space, engine, names); };
+    drop_atomics(races.value(), names);
+    auto place = [&](std::uint64_t code) { return names.place ? names.place(code) : ""; };
+    add_accesses(races.value(), at, place, lines);
+  }
   found_ = count_races(lines);
-  write(lines, left_out);
+  write(lines, left_out, accesses != nullptr);
 }
 
-void RaceReporter::write(const std::vector<RaceLine>& lines, std::uint64_t left_out) const {
-  for (const std::string& sentence : race_sentences(lines, left_out)) base::log_line(sentence);
+void RaceReporter::write(const std::vector<RaceLine>& lines, std::uint64_t left_out,
+                         bool with_reads) const {
+  for (const std::string& sentence : race_sentences(lines, left_out, with_reads))
+    base::log_line(sentence);
   write_check_output(output_, race_json(lines, left_out));
 }
 

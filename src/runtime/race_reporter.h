@@ -31,7 +31,7 @@ class RaceReporter {
   int exit_code(int code) const { return code == 0 && fails_ && found_ > 0 ? kExitRaces : code; }
 
  private:
-  void write(const std::vector<RaceLine>& lines, std::uint64_t left_out) const;
+  void write(const std::vector<RaceLine>& lines, std::uint64_t left_out, bool with_reads) const;
 
   std::string output_;  // the file for programs; empty: none
   bool fails_ = false;

@@ -1,6 +1,8 @@
 #include "sim/checked_homes.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "sim/mover.h"
 
@@ -49,6 +51,38 @@ void follow_atomic(Node& home, const protocol::PerformAtomic& step) {
   home.races()->forget(block, {step.op.offset, step.op.size});
   if (home.has_twin(block) && !protocol::mutant(protocol::Mutant::kCheckKeepsAtomics))
     std::memcpy(home.twin(block) + step.op.offset, &after, step.op.size);
+}
+
+void note_access(Node& node, std::uint64_t block, std::uint32_t at, std::uint32_t bytes,
+                 bool is_write, std::uint32_t block_bytes) {
+  if (node.accesses() == nullptr || node.hlrc().entry(block).synchronises()) return;
+  node.accessed().push_back({block * block_bytes + at, bytes, is_write ? 1u : 0u, 0});
+}
+
+void close_accesses(Node& node, NodeId self, protocol::CloseAccesses& step,
+                    std::uint32_t block_bytes) {
+  std::vector<protocol::AccessedBytes>& accesses = node.accessed();
+  std::erase_if(accesses, [&](const protocol::AccessedBytes& one) {
+    return node.hlrc().entry(one.first / block_bytes).synchronises();
+  });
+  if (!accesses.empty()) step.result = accesses.front().first / block_bytes;
+  node.accesses()->close(self, step.known, std::exchange(accesses, {}));
+}
+
+void compare_accesses(std::span<Node> nodes, std::uint32_t block_bytes, Checker& checker) {
+  protocol::AccessCheck check;
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].accesses() == nullptr) return;
+    protocol::CloseAccesses last{nodes[n].core().timestamp()};  // no release came after these
+    close_accesses(nodes[n], NodeId{n}, last, block_bytes);
+    check.add(NodeId{n}, nodes[n].accesses()->intervals());
+  }
+  auto synchronises = [&](std::uint64_t block) {
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](Node& node) { return node.hlrc().entry(block).synchronises(); });
+  };
+  for (const protocol::AccessRace& race : check.find(~std::size_t{0}))
+    if (!synchronises(race.first / block_bytes)) checker.access_race_found(race);
 }
 
 }  // namespace terrane::sim

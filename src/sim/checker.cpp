@@ -1,6 +1,7 @@
 #include "sim/checker.h"
 
 #include <cstring>
+#include <utility>
 
 #include "sim/names.h"
 #include "sim/violation.h"
@@ -29,8 +30,11 @@ void Checker::begin(const Program& program) {
     final_.assign(bytes / kWordBytes, 0);
     final_known_.assign(bytes / kWordBytes, false);
     blocks_.assign(program.setup.space_blocks + program.setup.sc_blocks, kNowhere);
+    reused_.assign(blocks_.size(), false);
     refreshed_.assign(bytes, 0);
     raced_.assign(bytes, false);
+    newest_load_.assign(bytes, kNone);
+    accessed_.assign(bytes, false);
   }
   clocks_.begin(program.threads());
 }
@@ -38,21 +42,32 @@ void Checker::begin(const Program& program) {
 void Checker::store(std::uint32_t thread, const Op& op) {
   std::size_t at = place(op);
   std::memcpy(&memory_[at], &op.value, op.size);
-  if (!racy_) return;
+  if (racy_) keep(thread, op, newest_);
+}
+
+void Checker::load(std::uint32_t thread, const Op& op) {
+  if (racy_ && program_->setup.check_accesses) keep(thread, op, newest_load_);
+}
+
+void Checker::keep(std::uint32_t thread, const Op& op, std::vector<std::uint32_t>& newest) {
+  std::size_t at = place(op);
   std::uint16_t number = clocks_.tick(thread);
   auto clock = static_cast<std::uint32_t>(snapshots_.size());
   snapshots_.push_back(clocks_.of(thread));
   for (std::uint32_t i = 0; i < op.size; ++i) {
     auto value = static_cast<std::uint8_t>(op.value >> (8 * i));
-    stores_.push_back({static_cast<std::uint8_t>(thread), value, number, clock, newest_[at + i]});
-    newest_[at + i] = static_cast<std::uint32_t>(stores_.size() - 1);
+    stores_.push_back({static_cast<std::uint8_t>(thread), value, number, clock, newest[at + i]});
+    newest[at + i] = static_cast<std::uint32_t>(stores_.size() - 1);
   }
 }
 
 void Checker::allocated(std::uint32_t region, std::uint64_t first) {
   if (!racy_) return;
-  for (std::uint32_t b = 0; b < program_->regions[region].blocks; ++b)
-    blocks_[first + b] = offsets_[region] + std::size_t{b} * program_->setup.block_bytes;
+  for (std::uint32_t b = 0; b < program_->regions[region].blocks; ++b) {
+    std::size_t begin = offsets_[region] + std::size_t{b} * program_->setup.block_bytes;
+    std::size_t before = std::exchange(blocks_[first + b], begin);
+    if (before != kNowhere && before != begin) reused_[first + b] = true;
+  }
 }
 
 void Checker::refreshed(std::uint32_t node, std::uint64_t block, std::uint32_t byte) {
@@ -81,6 +96,34 @@ bool Checker::is_race(std::size_t byte, NodeId one, NodeId other) const {
   return false;
 }
 
+void Checker::access_race_found(const protocol::AccessRace& race) {
+  std::uint32_t unit = program_->setup.block_bytes;
+  std::uint64_t block = race.first / unit;
+  if (racy_ && reused_[block]) return;  // whether it was a race of the former region is not known
+  std::size_t first = racy_ ? blocks_[block] : kNowhere;
+  for (std::uint64_t i = 0; i < race.bytes; ++i) {
+    std::size_t byte = first + race.first % unit + i;
+    if (first == kNowhere || !is_race(byte, race))
+      violated(Fault::kInventedRace, "byte {} of block {}, which nodes {} and {} accessed in order",
+               race.first % unit + i, block, race.one.node.value, race.other.node.value);
+    accessed_[byte] = true;
+  }
+}
+
+bool Checker::is_race(std::size_t byte, const protocol::AccessRace& race) const {
+  auto newest_of = [&](const protocol::AccessOfNode& access) {
+    return access.is_write ? newest_[byte] : newest_load_[byte];
+  };
+  for (std::uint32_t s = newest_of(race.one); s != kNone; s = stores_[s].older) {
+    if (node_of(stores_[s]) != race.one.node.value) continue;
+    for (std::uint32_t t = newest_of(race.other); t != kNone; t = stores_[t].older) {
+      bool apart = !before(stores_[s], stores_[t]) && !before(stores_[t], stores_[s]);
+      if (node_of(stores_[t]) == race.other.node.value && apart) return true;
+    }
+  }
+  return false;
+}
+
 void Checker::check_planted() const {
   if (!racy_ || !program_->setup.check_races) return;
   for (std::size_t r = 0; r < program_->regions.size(); ++r) {
@@ -89,6 +132,10 @@ void Checker::check_planted() const {
       std::size_t byte = offsets_[r] + i;
       std::uint32_t newest = newest_[byte];
       bool two = newest != kNone && stores_[newest].older != kNone;
+      bool both = newest != kNone && (two || newest_load_[byte] != kNone);
+      if (program_->setup.check_accesses && both && !accessed_[byte])
+        violated(Fault::kMissedRace, "byte {} of {}, which threads have accessed", i,
+                 name_of(*program_, r));
       if (two && !raced_[byte])
         violated(Fault::kMissedRace, "byte {} of {}, which threads {} and {} have written", i,
                  name_of(*program_, r), stores_[newest].thread,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "protocol/races/access_check.h"
 #include "protocol/races/race_check.h"
 #include "sim/clocks.h"
 #include "sim/program.h"
@@ -31,6 +32,9 @@ class Checker {
   // A home has found that the changes of two nodes race. They must: without races there is none,
   // and with races threads of the two nodes must have stored to each of these bytes, in no order.
   void race_found(const protocol::Race& race);
+  // The same for two accesses of which one may be a load, which load() has told.
+  void access_race_found(const protocol::AccessRace& race);
+  void load(std::uint32_t thread, const Op& op);
   // At the end: a race must have been found in each word of a planted region.
   void check_planted() const;
   // Whether the nodes agree: in programs with races, all must load the same value at the end.
@@ -56,6 +60,8 @@ class Checker {
   bool may_be_missed(const Store& store, std::size_t byte, const Clock& seen) const;
   bool happened(const Store& store, const Clock& seen) const;
   bool raced(const Store& store, std::size_t byte) const;
+  void keep(std::uint32_t thread, const Op& op, std::vector<std::uint32_t>& newest);
+  bool is_race(std::size_t byte, const protocol::AccessRace& race) const;
   std::uint32_t node_of(const Store& store) const;
   bool before(const Store& one, const Store& other) const;
   bool is_race(std::size_t byte, NodeId one, NodeId other) const;
@@ -67,11 +73,14 @@ class Checker {
   const Program* program_ = nullptr;
   std::vector<std::size_t> offsets_;      // first byte of each region in memory_
   std::vector<std::size_t> blocks_;       // first byte of each block in memory_; or kNowhere
+  std::vector<bool> reused_;              // by block: a region that is gone was there
   std::vector<std::uint32_t> refreshed_;  // by byte: the nodes with refreshed(), a bit each
   std::vector<bool> raced_;               // by byte: a race was found
   std::vector<std::uint8_t> memory_;
-  std::vector<std::uint32_t> newest_;  // by byte: its newest store in stores_
-  std::vector<Store> stores_;
+  std::vector<std::uint32_t> newest_;       // by byte: its newest store in stores_
+  std::vector<std::uint32_t> newest_load_;  // the same for loads, if accesses are looked at
+  std::vector<bool> accessed_;              // by byte: a race of two accesses was found
+  std::vector<Store> stores_;               // and loads
   std::vector<Clock> snapshots_;
   std::vector<std::uint64_t> final_;  // by word of memory_: what the first node loaded at the end
   std::vector<bool> final_known_;

@@ -46,19 +46,20 @@ void change_memory(base::Prng& rng, Program& program) {
   map_files(base::Prng(rng.next()), program);
 }
 
-// Two threads, of different nodes, store to a word of the planted region, with nothing but barriers
-// before: nothing orders the two, neither for threads nor for their nodes.
+// Two threads, of different nodes, store to a word of the planted region, or one loads it, with
+// nothing but barriers before: nothing orders the two, neither for threads nor for their nodes.
 void plant_race(base::Prng& rng, std::uint32_t phase, Program& program) {
   std::uint32_t threads = program.threads();
   if (phase > program.setup.block_bytes / kWordBytes || !rng.chance(70)) return;
   std::uint32_t one = rng.below(threads);
   std::uint32_t other = (one + 1 + rng.below(threads - 1)) % threads;
   bool locks = rng.chance(50);  // behind both stores: still nothing orders these
+  bool loads = program.setup.check_accesses && rng.chance(50);  // one of them loads the word
   auto of_phase = static_cast<std::uint8_t>(phase);
   for (std::uint32_t t = 0; t < threads; ++t) {
     auto& ops = program.ops[t];
     if (t == one || t == other)
-      ops.push_back({.kind = OpKind::kStore,
+      ops.push_back({.kind = loads && t == one ? OpKind::kLoad : OpKind::kStore,
                      .size = kWordBytes,
                      .phase = of_phase,
                      .at = (phase - 1) * kWordBytes,
@@ -186,6 +187,7 @@ void Generator::draw_setup(const Shape& shape) {
   setup.enters_protected = rng_->chance(67) || setup.scan;
   setup.racy = shape.racy == Mix::kMix ? racy : shape.racy == Mix::kOnly;
   setup.check_races = shape.check_races;
+  setup.check_accesses = shape.check_races && shape.check_accesses;
   phases_ = 2 + rng_->below(4);
   locks_ = 1 + rng_->below(4);
 }

@@ -14,7 +14,8 @@ struct Shape {
   std::uint32_t hosts = 0;  // 0: one in half of the programs, else 2 or more
   bool sc = false;          // some regions are sequentially consistent
   Mix racy = Mix::kMix;
-  bool check_races = false;  // HlrcConfig::check_races
+  bool check_races = false;     // HlrcConfig::check_races
+  bool check_accesses = false;  // with check_races: HlrcConfig::check_accesses
   Detection detection = Detection::kMix;
   protocol::Prediction prediction;
   Mix random_predictions = Mix::kMix;  // kMix: in half of the programs

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "sim/checked_homes.h"
 #include "sim/names.h"
 #include "sim/trace_steps.h"
 
@@ -224,6 +225,8 @@ void History::finish_check() {
     if (actor->busy()) violated(Fault::kDeadlock, "a handler is still waiting at the end");
   if (!chores_.empty() || !recalls_.empty())
     violated(Fault::kDeadlock, "nobody has done what a node's machine wanted");
+  compare_accesses(std::span(nodes_).first(program_->setup.nodes), program_->setup.block_bytes,
+                   checker_);
   checker_.check_planted();
   check_across();
 }

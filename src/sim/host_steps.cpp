@@ -105,6 +105,12 @@ struct History::Steps {
     return true;
   }
 
+  bool perform(protocol::CloseAccesses& step) {
+    close_accesses(history.nodes_[actor.node], NodeId{actor.node}, step,
+                   history.program_->setup.block_bytes);
+    return true;
+  }
+
   bool perform(protocol::ApplyDiff& step) {
     Node& home = history.nodes_[actor.node];
     if (home.races() == nullptr) return history.mover_.perform(actor);

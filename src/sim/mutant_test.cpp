@@ -86,6 +86,7 @@ bool is_of_check(std::string_view mutant) { return mutant.starts_with("Check"); 
 
 CampaignReport search(CampaignOptions& options) {
   options.shape.check_races = is_of_check(options.mutant);
+  options.shape.check_accesses = options.mutant.find("Reads") != std::string::npos;
   for (const Start& start : kStarts) {
     if (start.mutant != options.mutant) continue;
     options.shape.nodes = start.nodes;

@@ -442,7 +442,10 @@ constexpr std::string_view kMutants[] = {"None",
                                          "CheckJoinsIntervals",
                                          "CheckStoresDirectly",
                                          "CheckTrustsTwin",
-                                         "CheckKeepsAtomics"};
+                                         "CheckKeepsAtomics",
+                                         "CheckLeavesReadsOpen",
+                                         "CheckClosesReadsLate",
+                                         "CheckIgnoresReads"};
 constexpr std::string_view kFaults[] = {
     "None",      "WrongValue",  "NodesDisagree", "TwoHolders", "BarrierLeak", "Deadlock",
     "Endless",   "Invariant",   "Malformed",     "BadAnswer",  "BadStep",     "WrongMessage",

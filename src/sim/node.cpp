@@ -55,7 +55,6 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(static_cast<void*>(told), 0, sizeof told);
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
   std::memset(static_cast<void*>(sets_), 0, sizeof sets_);
-  block_bytes_ = setup.block_bytes;
 
   enters_protected = setup.enters_protected;
   pushes_.clear();
@@ -98,6 +97,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sequential = setup.sequential,
                                      .migrate = setup.migrate,
                                      .check_races = setup.check_races,
+                                     .check_accesses = setup.check_accesses,
                                      .in_memory_barriers = setup.in_memory_barriers,
                                      .push_arity = setup.barrier_arity,
                                      .most_sent = kMostSentPushes,
@@ -123,8 +123,11 @@ void Node::clear_memory(const Setup& setup) {
 }
 
 void Node::begin_check(NodeId self, const Setup& setup) {
+  block_bytes_ = setup.block_bytes;
   found_.races.clear();
   races_.reset();
+  accessed_.clear();
+  accesses_ = setup.check_accesses ? std::make_unique<protocol::AccessLog>(kMostAccesses) : nullptr;
   if (setup.check_races) races_.emplace(self, setup.nodes, setup.block_bytes, found_);
 }
 

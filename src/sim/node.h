@@ -9,6 +9,7 @@
 #include "protocol/core/core.h"
 #include "protocol/hlrc/hlrc.h"
 #include "protocol/predict/make_predictor.h"
+#include "protocol/races/access_check.h"
 #include "protocol/races/race_check.h"
 #include "protocol/sc/pages.h"
 #include "sim/program.h"
@@ -48,6 +49,10 @@ class Node {
   const protocol::Hlrc& hlrc() const { return *hlrc_; }
   protocol::sc::Pages& sc() { return *sc_; }
   // Looks for races at the homes of this node, if the program's homes do so.
+  // What its threads access, if that is looked at: nullptr otherwise.
+  protocol::AccessLog* accesses() { return accesses_.get(); }
+  // Of the interval that is not closed yet.
+  std::vector<protocol::AccessedBytes>& accessed() { return accessed_; }
   protocol::RaceCheck* races() { return races_ ? &*races_ : nullptr; }
   // What it has found since the last call.
   std::vector<protocol::Race> take_races() { return std::exchange(found_.races, {}); }
@@ -105,6 +110,9 @@ class Node {
     std::vector<protocol::Race> races;
   } found_;
   std::optional<protocol::RaceCheck> races_;
+  static constexpr std::uint64_t kMostAccesses = 1 << 20;
+  std::unique_ptr<protocol::AccessLog> accesses_;
+  std::vector<protocol::AccessedBytes> accessed_;
   std::uint64_t used_ = 0;
   int first_byte_ = 0;  // of blocks whose region has no sequential consistency
   std::uint64_t sc_first_ = 0;

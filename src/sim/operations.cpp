@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "sim/checked_homes.h"
 #include "sim/history.h"
 #include "sim/names.h"
 
@@ -315,6 +316,8 @@ void Operations::access(Actor& actor, const Op& op) {
   if (sc) history_.check_alone(actor.node, block, store);
   std::byte* at = node.frame(block) + op.at % unit;
   std::uint64_t value = 0;
+  bool looked_at = op.kind != OpKind::kFlagStore && !sc;
+  if (looked_at) note_access(node, block, op.at % unit, op.size, store, unit);
   if (store) {
     view.guarded = false;
     if (history_.program_->setup.entries_vanish && scan && history_.rng_.chance(10))
@@ -340,6 +343,7 @@ void Operations::access(Actor& actor, const Op& op) {
                        .result = store ? "" : fmt::format("{:#x}", value)});
   history_.outcome_.hash = (history_.outcome_.hash ^ value ^ actor.id) * 0x100000001b3u;
   history_.outcome_.accesses += op.kind != OpKind::kFinalLoad;
+  if (!store) history_.checker_.load(actor.id, op);
   if (!store && !history_.checker_.may_load(actor.id, op, value))
     wrong_value(actor, op, value, history_.checker_.expected(op));
   if (op.kind == OpKind::kLoad && op.expected && *op.expected != value)

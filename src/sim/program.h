@@ -60,6 +60,7 @@ struct Setup {
   bool entries_vanish = false;   // the machine may remove an entry of the view at any time
   bool racy = false;             // the program has data races
   bool check_races = false;      // homes look for races, and must find what is one
+  bool check_accesses = false;   // with check_races: loads are compared with stores, too
   bool sequential = false;       // all that nodes share is in synchronisation pages
   std::uint32_t first_byte = 0;  // each byte that nobody has written; not 0: as of a mapped file
   bool whole_steps = false;      // each step is performed in one piece, without random results

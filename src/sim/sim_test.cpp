@@ -86,6 +86,16 @@ TEST(SimTest, HomesFindTheRacesThatThereAreAndNoOthers) {
   }
 }
 
+TEST(SimTest, AccessesOfSeveralNodesRaceWhereNothingOrdersThem) {
+  for (std::uint32_t nodes : {0, 2, 3}) {
+    CampaignOptions options = options_of(Mix::kMix, Detection::kMix, kHistories / 4);
+    options.shape.check_races = options.shape.check_accesses = true;
+    options.shape.nodes = nodes;
+    CampaignReport report = run_campaign(options);
+    EXPECT_FALSE(report.failed_seed) << nodes << " nodes, " << failure_text(report);
+  }
+}
+
 TEST(SimTest, FewAndManyNodesKeepTheMemoryModel) {
   for (std::uint32_t nodes : {2, 3, 9, 16}) {
     CampaignOptions options = options_of(Mix::kMix, Detection::kMix, kHistories / 10);

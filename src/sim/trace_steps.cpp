@@ -78,6 +78,9 @@ std::string result(const protocol::PostDiff& step, const BlockNames&) {
 std::string result(const protocol::CompareHome& step, const BlockNames&) {
   return text_of_bytes(step.result);
 }
+std::string result(const protocol::CloseAccesses& step, const BlockNames&) {
+  return step.result == protocol::CloseAccesses::kNone ? "none" : "some";
+}
 std::string result(const protocol::Fetch& step, const BlockNames&) {
   const protocol::FetchResult& got = step.result;
   if (got.count == 0) return fmt::format("nothing, ask node {}", got.ask.value);

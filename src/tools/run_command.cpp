@@ -302,8 +302,9 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       .add_option(
           "--check", options.check,
           "Every call of OpenSHMEM programs, at some cost (shmem); the program's atomics, before "
-          "it starts (pages); data races between nodes (races); false sharing of pages (sharing)")
-      ->check(CLI::IsMember({"shmem", "pages", "races", "sharing"}))
+          "it starts (pages); data races between nodes, of writes (races) or also of reads "
+          "with writes (races=reads: threads and omp); false sharing of pages (sharing)")
+      ->check(CLI::IsMember({"shmem", "pages", "races", "races=reads", "sharing"}))
       ->type_name("WHAT");
   run_app
       .add_option("--check-output", options.check_output,

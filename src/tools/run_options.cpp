@@ -166,12 +166,17 @@ base::Result<> add_team_settings(const RunOptions& options, HostPlan& plan) {
 }
 
 base::Result<> add_check_settings(const RunOptions& options, HostPlan& plan) {
-  bool reports = options.check == "races" || options.check == "sharing";
+  bool reports = options.check.starts_with("races") || options.check == "sharing";
   for (auto [name, given] : {std::pair{"--check-output", !options.check_output.empty()},
                              std::pair{"--check-fails", options.check_fails}})
     if (given && !reports)
       return base::error("{}: it needs --check=races or --check=sharing", name);
   if (!reports) return {};
+  bool sees_accesses = shares_program(options.preload) && serves_locked_code(options);
+  if (options.check == "races=reads" && !sees_accesses)
+    return base::error(
+        "--check=races=reads: it needs terrane threads or terrane omp on x86-64, and instructions "
+        "that may be replaced (--atomics); --check=races looks at writes alone");
   if (options.consistency == "sequential")
     return base::error(
         "--check={0}: with --consistency sequential no node has copies in which {0} would show; "

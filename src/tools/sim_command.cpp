@@ -48,7 +48,8 @@ sim::CampaignOptions campaign_of(const SimOptions& options) {
   campaign.shape.nodes = options.nodes;
   if (options.racy == "only") campaign.shape.racy = sim::Mix::kOnly;
   if (options.racy == "never") campaign.shape.racy = sim::Mix::kNever;
-  campaign.shape.check_races = options.check == "races";
+  campaign.shape.check_races = options.check.starts_with("races");
+  campaign.shape.check_accesses = options.check == "races=reads";
   if (options.detection == "scan") campaign.shape.detection = sim::Detection::kScan;
   if (options.detection == "fault") campaign.shape.detection = sim::Detection::kFault;
   if (!options.predict.empty())
@@ -257,8 +258,9 @@ void add_sim_command(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command
       ->add_option("--check", options->check,
-                   "races: homes look for races, and must find those that are there")
-      ->check(CLI::IsMember({"races"}));
+                   "races: homes look for races, and must find those that are there; races=reads: "
+                   "and those of loads with stores")
+      ->check(CLI::IsMember({"races", "races=reads"}));
   command->add_option("--detection", options->detection, "Write detection: scan, fault, mix")
       ->check(CLI::IsMember({"scan", "fault", "mix"}))
       ->capture_default_str();

@@ -1,4 +1,5 @@
-// Regions that write the same bytes with and without an order. Usage: checked_program none | race
+// Regions that access the same bytes with and without an order.
+// Usage: checked_program none | race | read
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,9 +71,22 @@ static int race(void) {
   return last >= 5;
 }
 
+// Node 1's first thread reads what node 0's writes.
+static int read_in_no_order(void) {
+  int seen = 0;
+#pragma omp parallel reduction(+ : seen)
+  {
+#pragma omp barrier
+    if (omp_get_thread_num() == 0) last = 7;
+    if (omp_get_thread_num() == 1) seen = last;
+  }
+  return seen == 0 || seen == 7;
+}
+
 int main(int argc, char** argv) {
   int races = argc > 1 && strcmp(argv[1], "race") == 0;
-  int good = races ? race() : in_order();
+  int reads = argc > 1 && strcmp(argv[1], "read") == 0;
+  int good = races ? race() : reads ? read_in_no_order() : in_order();
   puts(good ? "good" : "bad");
   return !good;
 }

@@ -13,6 +13,7 @@
 #include "frontend/pages/objects/shared_object.h"
 #include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
+#include "frontend/threads/seen_accesses.h"
 #include "frontend/threads/served_pages.h"
 #include "patch/apply.h"
 #include "patch/entries.h"
@@ -103,7 +104,13 @@ patch::Changes changes_of(const platform::Module& module) {
                                                      : patch::Changes::kInPlace;
 }
 
-void serve_module(const platform::Module& module) {
+std::uintptr_t trampoline_of(std::uintptr_t site) {
+  std::uintptr_t locked = patch::trampoline_of(site);
+  return locked != 0 || !sees_accesses() ? locked : trampoline_of_access(site);
+}
+
+// sees: whether what it reads may be looked at.
+void serve_module(const platform::Module& module, bool sees) {
   std::string path = module.path.empty() ? "/proc/self/exe" : module.path;
   auto file = patch::ElfCode::open(path);
   if (!file) refuse(file.error().message);
@@ -120,6 +127,11 @@ void serve_module(const platform::Module& module) {
   }
   if (auto applied = patch::apply(plan, module.address, name, changes_of(module)); !applied)
     refuse(applied.error().message);
+  if (!sees || !sees_accesses()) return;
+  if (auto seen = see_accesses(file.value(), module.address, name); !seen) {
+    base::log("--check=races=reads: {}", seen.error().message);
+    std::_Exit(1);
+  }
 }
 
 bool is_known(const Libraries* known, const platform::Module& module) {
@@ -137,12 +149,11 @@ void serve_locked_code(const Libraries& found, const Libraries* known) {
   if (!serves_atomics()) return;
   if (known == nullptr) {
     patch::set_service({is_served_word, enter, change});
-    if (auto served = platform::serve_traps(patch::trampoline_of); !served)
-      refuse(served.error().message);
+    if (auto served = platform::serve_traps(trampoline_of); !served) refuse(served.error().message);
   }
   for (std::size_t i = 0; i < found.modules.size(); ++i)
     if (!is_known(known, found.modules[i]) && is_patched(found.modules[i], found.owners[i]))
-      serve_module(found.modules[i]);
+      serve_module(found.modules[i], found.owners[i] != platform::ModuleOwner::kLanguage);
 }
 
 }  // namespace terrane::frontend::threads

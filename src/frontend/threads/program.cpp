@@ -27,6 +27,7 @@
 #include "frontend/threads/polled_words.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/process_signals.h"
+#include "frontend/threads/seen_accesses.h"
 #include "platform/fault_signal.h"
 #include "platform/view_rights.h"
 
@@ -133,6 +134,8 @@ void Program::start() {
   if (terrane_init() != TERRANE_OK) refuse(terrane_error());
   static const runtime::SynchronisationMap served = pages::node()->looks().synchronisation_pages();
   serve_words_beside(served);
+  if (auto* accesses = pages::node()->looks().accesses())
+    if (serves_atomics()) accesses->set_source(seen_accesses());
   pages::serve_atomics_on_pages();
   if (set) ::unsetenv(kUcxEvents);
   set_libraries(Libraries::now(&before));

@@ -40,6 +40,8 @@ runtime::ProgramNames program_names() {
   std::string path = set == nullptr ? "" : set;
   return {
       .variable = [path](std::uintptr_t at) { return variable_of(at, path); },
+      .place = [path](std::uintptr_t at) { return place_of_code(at, path); },
+      .is_atomic = [path](std::uintptr_t at) { return source_says_atomic(at, path); },
       .allocation = [path](const std::string& name) { return line_of_call(name, path); },
   };
 }

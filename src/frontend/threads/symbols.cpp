@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 
 #include "base/unique_fd.h"
@@ -145,9 +147,9 @@ std::string find_command(const char* name, std::string_view search_path) {
   return {};
 }
 
-// "file.c:12"; empty: the file has no debug information, or there is no addr2line.
-std::string line_of(const std::string& path, std::uintptr_t address,
-                    const std::string& search_path) {
+// "folder/file.c:12"; empty: the file has no debug information, or there is no addr2line.
+std::string whole_line_of(const std::string& path, std::uintptr_t address,
+                          const std::string& search_path) {
   std::string program = find_command("addr2line", search_path);
   if (program.empty()) return {};
   std::string hex = fmt::format("{:#x}", address);
@@ -157,10 +159,34 @@ std::string line_of(const std::string& path, std::uintptr_t address,
   std::string output = platform::command_output(command, const_cast<char* const*>(variables));
   std::string_view line = std::string_view(output).substr(0, output.find_first_of(" \n"));
   bool known = !line.empty() && !line.starts_with('?') && !line.ends_with('?');
-  return known && !line.ends_with(":0") ? std::string(file_name(line)) : "";
+  return known && !line.ends_with(":0") ? std::string(line) : "";
+}
+
+// "file.c:12".
+std::string line_of(const std::string& path, std::uintptr_t address,
+                    const std::string& search_path) {
+  return std::string(file_name(whole_line_of(path, address, search_path)));
+}
+
+bool is_about_atomics(std::string_view text) {
+  return text.find("atomic") != std::string_view::npos;
 }
 
 }  // namespace
+
+bool source_says_atomic(std::uintptr_t at, const std::string& search_path) {
+  Module module = module_of(at);
+  std::string place = whole_line_of(module.path, at - module.base, search_path);
+  std::size_t colon = place.rfind(':');
+  if (colon == std::string::npos) return false;
+  if (is_about_atomics(file_name(place))) return true;
+  unsigned long line = std::strtoul(place.c_str() + colon + 1, nullptr, 10);
+  std::ifstream source(place.substr(0, colon));
+  std::string text;
+  for (unsigned long number = 1; number <= line && std::getline(source, text); ++number)
+    if (number + 1 >= line && is_about_atomics(text)) return true;
+  return false;
+}
 
 std::string place_of_code(std::uintptr_t at, const std::string& search_path) {
   Module module = module_of(at);

@@ -17,6 +17,9 @@ namespace terrane::frontend::threads {
 // function's name, and how far the instruction lies in it: "main._omp_fn.0+0x4"; or else the file
 // and the address in it.
 std::string place_of_code(std::uintptr_t at, const std::string& search_path);
+// Whether an instruction comes from a line of the source that says "atomic", or from the one behind
+// it, or from a header of that name, as far as that can be read.
+bool source_says_atomic(std::uintptr_t at, const std::string& search_path);
 // The variable of the program or of a library that holds the byte: "u+0x1000". Empty: none does.
 std::string variable_at(std::uintptr_t at);
 // Whether the program's own file defines a function of that name, and does not only take its

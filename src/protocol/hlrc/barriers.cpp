@@ -100,6 +100,8 @@ Task<> Barriers::gather(Strand& s, BarrierId id, std::uint32_t threads_here) {
 // and found neither copies nor tracked blocks here, and nothing that a release looks for has been
 // added since.
 bool Barriers::is_quiet(BarrierId id) const {
+  // What was accessed must be closed, although its copy may have gone.
+  if (node_.config.check_accesses) return false;
   if (!may_hold_in_memory(id)) return false;
   const InMemory& round = in_memory_[id.value];
   if (!round.quiet) return false;

@@ -17,6 +17,8 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   if (!untracked_) co_await tracked_homes_.untrack_idle(s);
   co_await tracked_homes_.track_wanted(s);
   if (!mutant(Mutant::kCloseBeforeFlushed)) co_await flushes_.await_flush(s);
+  bool late = mutant(Mutant::kCheckClosesReadsLate);
+  if (node_.config.check_accesses && !late) co_await close_accesses(s);
   if (notices_.empty()) {
     mark(Mark::kReleaseWithoutNotices);
   } else {
@@ -24,6 +26,7 @@ Task<std::uint64_t> Releases::release(Strand& s) {
     co_await s.tell(close);
     notices_.clear();
   }
+  if (node_.config.check_accesses && late) co_await close_accesses(s);
   if (mutant(Mutant::kCloseBeforeFlushed)) s.set_posted(false);
   clean_count_.store(node_.dirty_count.load(std::memory_order_relaxed), std::memory_order_release);
   releases_ended_.store(number);
@@ -33,6 +36,14 @@ Task<std::uint64_t> Releases::release(Strand& s) {
   co_await node_.leave(s);
   co_await finish_expiry(s, expiry, told);
   co_return activity;
+}
+
+// What was accessed in an interval is known elsewhere only if the interval is closed. One without
+// changes is closed with a notice of a block that it has read, which is as good as any.
+Task<> Releases::close_accesses(Strand& s) {
+  std::uint64_t block = co_await s.perform(CloseAccesses{node_.core.timestamp()});
+  bool is_open = block != CloseAccesses::kNone && notices_.empty();
+  if (is_open && !mutant(Mutant::kCheckLeavesReadsOpen)) notices_.notice(block);
 }
 
 // Collects in written_ the runs of blocks written since the last release.

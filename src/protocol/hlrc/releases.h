@@ -41,6 +41,7 @@ class Releases {
   Task<> scan_suspects(Strand& s, BlockRange group);
   Task<> flush_run(Strand& s, BlockRange run);
   Task<> protect_run(Strand& s, BlockRange run);
+  Task<> close_accesses(Strand& s);
   Task<BlockState> flush_block(Strand& s, std::uint64_t block);
   std::uint32_t begin_expiry(std::vector<BlockRange>& told);
   Task<> finish_expiry(Strand& s, std::uint32_t number, std::vector<BlockRange>& told);

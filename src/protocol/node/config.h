@@ -55,6 +55,9 @@ struct HlrcConfig {
   // atomic operations go by messages, copies are not refreshed, and an acquire begins with a
   // release. For homes that do not move, and without `lazy`.
   bool check_races = false;
+  // With check_races: the host knows what threads access, and each interval with an access is
+  // closed, so that AccessCheck finds races of reads with writes.
+  bool check_accesses = false;
   bool lazy = true;  // a token stays, without a release, until another node asks for it
   bool in_memory_barriers =
       true;  // rounds without notices are held in memory, if all nodes reach it

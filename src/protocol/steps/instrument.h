@@ -464,6 +464,9 @@ enum class Mutant : std::uint8_t {
   kCheckStoresDirectly,   // a difference goes to a home in reach without its knowledge
   kCheckTrustsTwin,       // a difference does not go to the twin: it looks like the home's own
   kCheckKeepsAtomics,     // atomic operations count as changes of the home's threads
+  kCheckLeavesReadsOpen,  // an interval that only reads is not closed
+  kCheckClosesReadsLate,  // accesses belong to the interval behind the release
+  kCheckIgnoresReads,     // accesses are compared only if both are writes
   kCount,
 };
 

@@ -285,6 +285,15 @@ struct CompareHome {
   std::span<const std::uint32_t> known;  // our vector timestamp
   std::uint64_t result = 0;
 };
+// If accesses are looked at: what this node's threads have accessed so far belongs to the interval
+// that is about to be closed. Result: a block of it that has left no protocol (synchronises()), or
+// kNone if there is none.
+struct CloseAccesses {
+  static constexpr std::string_view kName = "CloseAccesses";
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::span<const std::uint32_t> known;  // our vector timestamp
+  std::uint64_t result = kNone;
+};
 // Waits until all that this strand posted has arrived at its homes.
 struct AwaitFlush {
   static constexpr std::string_view kName = "AwaitFlush";
@@ -481,10 +490,10 @@ using Step =
                  SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
                  LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Remap,
                  Protect, Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin,
-                 StoreDiff, PostDiff, CompareHome, AwaitFlush, StoreHome, Merge, PerformAtomic,
-                 Patch, Fetch, PostFetch, AskAtomic, TakePush, ForgetPushes, EndSubscription,
-                 TakeGranted, SendBuffer, ReadBlock, ApplyDiff, SendMessage, SendPush, SendPushes,
-                 KeepPush>;
+                 StoreDiff, PostDiff, CompareHome, CloseAccesses, AwaitFlush, StoreHome, Merge,
+                 PerformAtomic, Patch, Fetch, PostFetch, AskAtomic, TakePush, ForgetPushes,
+                 EndSubscription, TakeGranted, SendBuffer, ReadBlock, ApplyDiff, SendMessage,
+                 SendPush, SendPushes, KeepPush>;
 
 // The index of a kind in Step.
 template <typename Kind, std::size_t at = 0>
