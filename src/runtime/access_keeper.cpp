@@ -55,10 +55,11 @@ void AccessKeeper::close(protocol::CloseAccesses& step, const platform::DualMapp
                          const protocol::BlockEntry* entries) {
   std::lock_guard hold(mutex_);
   take(mapping);
-  std::erase_if(open_, [&](const protocol::AccessedBytes& one) {
-    return entries[one.first / unit_].synchronises();
-  });
-  if (!open_.empty()) step.result = open_.front().first / unit_;
+  auto takes_part = [&](const protocol::AccessedBytes& one) {
+    return !entries[one.first / unit_].synchronises();
+  };
+  auto first = std::find_if(open_.begin(), open_.end(), takes_part);
+  if (first != open_.end()) step.result = first->first / unit_;
   log_.close(self_, step.known, std::exchange(open_, {}));
 }
 
@@ -124,8 +125,7 @@ std::vector<std::uint64_t> shared_blocks(std::span<const std::vector<std::uint64
   std::vector<std::uint64_t> shared;
   for (const auto& [block, use] : uses) {
     bool is_written = (use.flags & AccessKeeper::kWritten) != 0;
-    bool synchronises = (use.flags & AccessKeeper::kSynchronises) != 0;
-    if (use.nodes > 1 && is_written && !synchronises) shared.push_back(block);
+    if (use.nodes > 1 && is_written) shared.push_back(block);
   }
   return shared;
 }
