@@ -21,7 +21,8 @@ constexpr std::string_view kOfNodes[] = {"openblas", "/libblis", "/blis-"};
 // Other OpenMP libraries than Terrane's, also under the names that wheels of Python give them.
 constexpr std::string_view kOpenMp[] = {"/libgomp.", "/libgomp-", "/libomp.", "/libomp-",
                                         "/libiomp5."};
-constexpr std::string_view kOpenMpOfTerrane = "/terrane/omp/";
+// Installed, and in the folder of a build.
+constexpr std::string_view kOpenMpOfTerrane = "/terrane/omp/", kOpenMpOfBuild = "/frontend/omp/";
 
 using Marks = std::vector<bool>;
 
@@ -72,7 +73,7 @@ bool is_node_library(std::string_view path) {
   auto is_in_path = [path](std::string_view part) { return path.find(part) != path.npos; };
   if (std::any_of(std::begin(kOfNodes), std::end(kOfNodes), is_in_path)) return true;
   return std::any_of(std::begin(kOpenMp), std::end(kOpenMp), is_in_path) &&
-         !is_in_path(kOpenMpOfTerrane);
+         !is_in_path(kOpenMpOfTerrane) && !is_in_path(kOpenMpOfBuild);
 }
 
 std::vector<ModuleOwner> owners_of(const std::vector<Module>& modules,
