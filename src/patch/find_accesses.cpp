@@ -12,6 +12,22 @@ bool is_size(std::size_t bytes) {
   return bytes == kLongDouble || (bytes != 0 && bytes <= kMost && (bytes & (bytes - 1)) == 0);
 }
 
+// Whether a mask in a vector register says which bytes it reads or writes.
+bool has_vector_mask(ZydisMnemonic one) {
+  switch (one) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Whether it reads and writes all of its operand, and nothing else orders it.
 bool is_plain(const ZydisDecodedInstruction& one) {
   switch (one.meta.category) {
@@ -37,7 +53,8 @@ bool is_plain(const ZydisDecodedInstruction& one) {
       break;
   }
   bool is_masked = one.avx.mask.reg != ZYDIS_REGISTER_NONE && one.avx.mask.reg != ZYDIS_REGISTER_K0;
-  return !is_masked && one.avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID &&
+  return !is_masked && !has_vector_mask(one.mnemonic) &&
+         one.avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID &&
          one.mnemonic != ZYDIS_MNEMONIC_XCHG && one.mnemonic != ZYDIS_MNEMONIC_CLFLUSH &&
          (one.attributes &
           (ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_SEGMENT_FS | ZYDIS_ATTRIB_HAS_SEGMENT_GS |
