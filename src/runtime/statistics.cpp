@@ -28,7 +28,7 @@ void keep_dearest(std::vector<Line>& lines, Cost cost) {
 
 void add_threads(const std::vector<ThreadLine>& threads, std::string& text) {
   text +=
-      fmt::format("  {:<16}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>13}{:>10}{:>7}{:>6}\n",
+      fmt::format("  {:<16}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>13}{:>10} {:>8} {:>6}\n",
                   "seconds of", "compute", "fault", "lock", "barrier", "handler", "overhead",
                   "faults", "fetched", "zeros", "flushed KiB", "refreshed", "scans", "idle");
   for (const ThreadLine& t : threads) {
@@ -36,7 +36,7 @@ void add_threads(const std::vector<ThreadLine>& threads, std::string& text) {
     double compute = t.is_of_program ? std::max(t.lived - other, 0.0) : 0;
     text += fmt::format("  {:<16}{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f}{:>9.3f}", t.name, compute,
                         t.pages, t.locks, t.barriers, t.serves, t.protocol);
-    text += fmt::format("{:>9}{:>9}{:>9}{:>13}{:>10}{:>7}{:>6}\n", t.faults, t.fetched, t.zeros,
+    text += fmt::format("{:>9}{:>9}{:>9}{:>13}{:>10} {:>8} {:>6}\n", t.faults, t.fetched, t.zeros,
                         t.flushed_bytes >> 10, t.refreshed, t.scans, t.idle_scans);
   }
 }

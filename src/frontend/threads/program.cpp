@@ -384,6 +384,11 @@ void Program::give_region(void* region) {
   node_->free(region);
 }
 
+std::uint64_t Program::most_bytes() const {
+  std::uint64_t bytes = node_->memory_bytes();
+  return bytes > ~std::uint64_t{0} / nodes_ ? ~std::uint64_t{0} : bytes * nodes_;
+}
+
 runtime::HeapMail& Program::lock_mail(std::uint32_t node) {
   runtime::HeapMail& mail = control_->heap_mail(node, nodes_);
   ++this_thread().keeps_output;

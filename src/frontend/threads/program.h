@@ -110,6 +110,7 @@ class Program final : public runtime::HeapMemory {
     return take_region(bytes, {}, {}, sparse);
   }
   void give_region(void* region) override;
+  std::uint64_t most_bytes() const override;
   runtime::HeapMail& lock_mail(std::uint32_t node) override;
   void unlock_mail(std::uint32_t node) override;
 

@@ -10,6 +10,8 @@ namespace {
 
 // The largest block: with room for its alignment the size does not overflow.
 constexpr std::uint64_t kMostBytes = PTRDIFF_MAX / 4;
+// A large block that grows gets addresses for so many times its size, and at most so many more.
+constexpr std::uint64_t kGrowth = 4, kMostAhead = std::uint64_t{64} << 30;
 
 std::uint64_t up(std::uint64_t bytes, std::uint64_t grain) {
   return (bytes + grain - 1) / grain * grain;
@@ -67,6 +69,7 @@ void* Heap::begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_
   auto* block = reinterpret_cast<void*>(at);
   *header_of(block) = {bytes + (at - region), static_cast<std::uint32_t>(at - region),
                        static_cast<std::uint16_t>(self_), kOwnRegion};
+  *reinterpret_cast<Capacity*>(region) = bytes;
   return block;
 }
 
@@ -115,10 +118,35 @@ std::uint64_t Heap::bytes_of(const void* block) const {
   return header.bytes - header.lead;
 }
 
+// A large block that may grow to several times its size. nullptr: there are no such addresses.
+void* Heap::take_growing(std::uint64_t bytes) {
+  const std::uint64_t page = platform::page_bytes();
+  std::uint64_t capacity =
+      std::min({up(kGrowth * bytes, page), up(bytes, page) + kMostAhead, memory_.most_bytes()});
+  if (capacity <= bytes) return nullptr;
+  void* region = memory_.take_region(capacity + 2 * page, true);
+  if (region == nullptr) return nullptr;
+  void* block = begin_large(reinterpret_cast<std::uintptr_t>(region), bytes, page);
+  *static_cast<Capacity*>(region) = capacity;
+  return block;
+}
+
+bool Heap::resize_in_place(void* block, std::uint64_t bytes) {
+  Header& header = *header_of(block);
+  if (header.mark != kOwnRegion || header.lead != platform::page_bytes()) return false;
+  auto* region = static_cast<std::byte*>(block) - header.lead;
+  if (bytes > *reinterpret_cast<Capacity*>(region)) return false;
+  header.bytes = bytes + header.lead;
+  return true;
+}
+
 void* Heap::resize(void* block, std::uint64_t bytes) {
   std::uint64_t before = bytes_of(block);
   if (bytes <= before && bytes >= before / 2) return block;
-  void* moved = allocate(bytes);
+  if (bytes > kMostBytes) return nullptr;
+  if (bytes > before && resize_in_place(block, bytes)) return block;
+  void* moved = bytes > before && bytes >= kRegion ? take_growing(bytes) : nullptr;
+  if (moved == nullptr) moved = allocate(bytes);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, std::min(before, bytes));
   free(block);

@@ -27,6 +27,8 @@ class HeapMemory {
   // as it is needed, and may be larger than the memory of all nodes.
   virtual void* take_region(std::uint64_t bytes, bool sparse) = 0;
   virtual void give_region(void* region) = 0;
+  // How much all nodes together can keep, about.
+  virtual std::uint64_t most_bytes() const { return ~std::uint64_t{0}; }
   // Locks a node's mail and returns it. What other nodes stored in it is visible.
   virtual HeapMail& lock_mail(std::uint32_t node) = 0;
   virtual void unlock_mail(std::uint32_t node) = 0;
@@ -49,7 +51,8 @@ class Heap {
   // The same, with all bytes zero.
   void* allocate_zeroed(std::uint64_t bytes);
   // A block of another size that begins with the same bytes. nullptr: no memory is left, and the
-  // old block is still valid.
+  // old block is still valid. A large block that grows gets addresses for several times its size,
+  // so that it can grow on in place: what it does not use is no memory.
   void* resize(void* block, std::uint64_t bytes);
   // False: it is no block of this heap, or is free already.
   bool free(void* block);
@@ -71,6 +74,8 @@ class Heap {
     std::uint16_t mark;
   };
   static_assert(sizeof(Header) == kAlignment);
+  // Stored at the start of the region of a large block: how large the block can become.
+  using Capacity = std::uint64_t;
   static constexpr std::uint16_t kBlock = 0xa110, kOwnRegion = 0xa117, kFreed = 0xf4ee;
   // Blocks that were freed here and allocated by another node.
   struct Outgoing {
@@ -81,6 +86,8 @@ class Heap {
   void* large(std::uint64_t bytes, std::uint64_t alignment, bool zeroed);
   void* take_region(std::uint64_t bytes, bool sparse);
   void* begin_large(std::uintptr_t region, std::uint64_t bytes, std::uint64_t lead);
+  bool resize_in_place(void* block, std::uint64_t bytes);
+  void* take_growing(std::uint64_t bytes);
   void give_large(std::uintptr_t begin, const Header& header);
   void give_regions(const std::vector<KeptRegions::Region>& regions);
   bool grow(std::uint64_t bytes);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -86,11 +87,13 @@ class TestMemory final : public HeapMemory {
   void* take_region(std::uint64_t bytes, bool) override {
     if (most != 0 && regions + 1 > most) return nullptr;
     ++regions;
+    largest = std::max(largest, bytes);
     void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? nullptr : at;
   }
   void give_region(void*) override { ++regions_freed; }
+  std::uint64_t most_bytes() const override { return most_kept; }
   HeapMail& lock_mail(std::uint32_t node) override {
     locks[node].lock();
     return mail[node];
@@ -101,6 +104,7 @@ class TestMemory final : public HeapMemory {
   std::vector<std::mutex> locks;
   std::atomic<int> regions = 0, regions_freed = 0;
   int most = 0;
+  std::uint64_t most_kept = ~std::uint64_t{0}, largest = 0;
 };
 
 std::uintptr_t number(void* block) { return reinterpret_cast<std::uintptr_t>(block); }
@@ -152,6 +156,37 @@ TEST(HeapTest, AResizedBlockKeepsItsBytes) {
     block = static_cast<unsigned char*>(heap.resize(block, bytes));
     for (int i = 0; i < 100; ++i) ASSERT_EQ(block[i], i);
   }
+}
+
+TEST(HeapTest, ALargeBlockGrowsInPlace) {
+  TestMemory memory(1);
+  Heap heap(0, 1, memory, 0);
+  auto* block = static_cast<unsigned char*>(heap.allocate(1 << 20));
+  block[7] = 7;
+  auto* moved = static_cast<unsigned char*>(heap.resize(block, 2 << 20));
+  EXPECT_NE(moved, block);
+  for (std::uint64_t mib : {3, 5, 8}) {
+    EXPECT_EQ(heap.resize(moved, mib << 20), moved) << mib;
+    EXPECT_EQ(heap.bytes_of(moved), mib << 20);
+    moved[(mib << 20) - 1] = 1;
+  }
+  EXPECT_EQ(memory.regions, 2);
+  EXPECT_EQ(memory.regions_freed, 1);
+  auto* again = static_cast<unsigned char*>(heap.resize(moved, 9 << 20));
+  EXPECT_NE(again, moved);
+  EXPECT_EQ(again[7], 7);
+  EXPECT_EQ(again[(8 << 20) - 1], 1);
+  EXPECT_EQ(memory.regions_freed, 2);
+  EXPECT_TRUE(heap.free(again));
+}
+
+TEST(HeapTest, ABlockGetsAddressesForWhatNodesCanKeep) {
+  TestMemory memory(1);
+  memory.most_kept = 10 << 20;
+  Heap heap(0, 1, memory, 0);
+  void* block = heap.resize(heap.allocate(1 << 20), 4 << 20);
+  EXPECT_EQ(heap.resize(block, 10 << 20), block);
+  EXPECT_EQ(memory.largest, std::uint64_t{10 << 20} + 8192);
 }
 
 TEST(HeapTest, ABlockIsFreedOnce) {
