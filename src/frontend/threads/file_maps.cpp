@@ -194,7 +194,10 @@ class InSharedMemory {
  public:
   InSharedMemory() {
     void* memory = Program::get()->heap().allocate(sizeof(Shared));
-    if (memory != nullptr) one_ = new (memory) Shared();
+    if (memory != nullptr)
+      one_ = new (memory) Shared();
+    else
+      errno = ENOMEM;
   }
   ~InSharedMemory() {
     if (one_ != nullptr) Program::get()->heap().free(one_);
@@ -348,7 +351,9 @@ int protect(void* address, std::size_t bytes, int rights) {
   on_others(*change, [](void* raw) -> void* {
     auto& asked = *static_cast<Change*>(raw);
     Private ours;
-    next<"mprotect">(::mprotect)(reinterpret_cast<void*>(asked.address), asked.bytes, asked.rights);
+    auto* at = reinterpret_cast<void*>(asked.address);
+    if (next<"mprotect">(::mprotect)(at, asked.bytes, asked.rights) != 0)
+      Program::get()->node().fail("mprotect: this node cannot give a mapped file the same rights");
     return nullptr;
   });
   return 0;

@@ -108,11 +108,11 @@ bool can_be_shared(int rights, int flags, int fd) {
   bool can_execute = anonymous && !terrane::platform::source_uses_rights();
   if ((flags & kPlaced) == 0 && copies && rights != PROT_NONE && (!executes || can_execute))
     return true;
-  refuse(said, 0,
-         "mmap with MAP_FIXED, PROT_NONE or PROT_EXEC of a file, and shared mappings for writing "
-         "of what all "
-         "nodes do not see on one kernel, are memory of one node: threads of other nodes cannot "
-         "use it");
+  refuse(
+      said, 0,
+      "mmap with MAP_FIXED, PROT_NONE, or PROT_EXEC of a file, and a shared mapping of a file for "
+      "writing where not all nodes have that file on one kernel, are memory of one node: threads "
+      "of other nodes cannot use it");
   return false;
 }
 
@@ -182,7 +182,8 @@ int make_executable(void* address, std::size_t bytes, int rights) {
       [](void* raw) -> void* {
         constexpr int kAll = PROT_READ | PROT_WRITE | PROT_EXEC;
         Stretch one = *static_cast<Stretch*>(raw);
-        next<"mprotect">(::mprotect)(one.address, one.bytes, kAll);
+        if (next<"mprotect">(::mprotect)(one.address, one.bytes, kAll) != 0)
+          Program::get()->node().fail("mprotect: this node cannot make shared memory executable");
         return nullptr;
       },
       &all);
