@@ -32,6 +32,8 @@ static void race(int id) {
   if (is("static")) hidden[500] = id + 1;
   if (is("heap")) heap_array[70] = id + 1;
   if (is("same")) found = before + 1;
+  if (is("read") && id == 0) hidden[500] = 7;
+  if (is("read") && id == 1) found = (int)hidden[500] * 0;
   if (is("neighbours")) heap_array[id] = id + 1;
   pthread_barrier_wait(&barrier);
 }

@@ -51,6 +51,20 @@ void expect_none(const std::string& options, const std::string& what) {
   EXPECT_EQ(outcome.err.find("data race:"), std::string::npos) << outcome.err;
 }
 
+TEST(CheckedTest, AReadThatNothingOrdersWithAWriteIsNamed) {
+  std::string line = std::string(cluster_test::kTerrane) +
+                     " threads -n 2 --placement 1 --check=races=reads --check-fails " + kProgram;
+  Outcome outcome;
+  for (int tries = 0; tries < 5 && outcome.exit_code != 66; ++tries)
+    outcome = Launched(cluster_test::words(line + " read"), {}).finish();
+  EXPECT_EQ(outcome.exit_code, 66) << outcome.out << outcome.err;
+  for (const char* part : {"data race: hidden", "read by node 0 at checked_program.c:",
+                           "written by node 1 at checked_program.c:"})
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << part << ": " << outcome.err;
+  outcome = Launched(cluster_test::words(line + " none"), {}).finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+}
+
 TEST(CheckedTest, RacesAreNamedByTheirVariables) {
   expect_races("", "global", "counter, ");
   expect_races("", "static", "hidden, byte 4000: ");
