@@ -90,6 +90,30 @@ asm(R"(
 	.endm
 )");
 
+// The registers that a function may change, but rdi.
+asm(R"(
+	.macro terrane_patch_save
+	pushq %rax
+	pushq %rcx
+	pushq %rdx
+	pushq %rsi
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	.endm
+	.macro terrane_patch_restore
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rsi
+	popq %rdx
+	popq %rcx
+	popq %rax
+	.endm
+)");
+
 // check: rdi holds the address. Returns two bytes further if it is shared. The word above the
 // return address is rdi's own.
 asm(R"(
@@ -99,28 +123,14 @@ asm(R"(
 	.globl terrane_patch_check
 	.type terrane_patch_check, @function
 terrane_patch_check:
-	pushq %rax
-	pushq %rcx
-	pushq %rdx
-	pushq %rsi
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	terrane_patch_save
 	pushq %rdi
 	callq *terrane_patch_is_served(%rip)
 	popq %rdi
 	testb %al, %al
 	jz 1f
 	addq $2, 64(%rsp)
-1:	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rsi
-	popq %rdx
-	popq %rcx
-	popq %rax
+1:	terrane_patch_restore
 	retq
 	.size terrane_patch_check, .-terrane_patch_check
 
@@ -130,28 +140,14 @@ terrane_patch_check:
 	.type terrane_patch_check_flags, @function
 terrane_patch_check_flags:
 	pushfq
-	pushq %rax
-	pushq %rcx
-	pushq %rdx
-	pushq %rsi
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	terrane_patch_save
 	pushq %rdi
 	callq *terrane_patch_is_served(%rip)
 	popq %rdi
 	testb %al, %al
 	jz 1f
 	addq $2, 72(%rsp)
-1:	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rsi
-	popq %rdx
-	popq %rcx
-	popq %rax
+1:	terrane_patch_restore
 	popfq
 	retq
 	.size terrane_patch_check_flags, .-terrane_patch_check_flags
@@ -202,25 +198,11 @@ asm(R"(
 	.type terrane_patch_note, @function
 terrane_patch_note:
 	pushfq
-	pushq %rax
-	pushq %rcx
-	pushq %rdx
-	pushq %rsi
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	terrane_patch_save
 	cld
 	movq 80(%rsp), %rsi
 	callq *terrane_patch_on_access(%rip)
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rsi
-	popq %rdx
-	popq %rcx
-	popq %rax
+	terrane_patch_restore
 	popfq
 	retq
 	.size terrane_patch_note, .-terrane_patch_note
