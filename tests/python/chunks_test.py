@@ -2,9 +2,21 @@
 
 import signal
 import subprocess
+import textwrap
 import time
 
 import jobs
+
+# In front of a text whose calls are to fail.
+REFUSED = """
+def refused(kind, part, call):
+    try:
+        call()
+    except kind as error:
+        assert part in str(error), error
+    else:
+        assert False, part
+"""
 
 
 class ChunksTest(jobs.JobTest):
@@ -278,15 +290,8 @@ class ChunksTest(jobs.JobTest):
         """)
 
     def test_a_recording_that_was_cut_short_or_is_none_says_so(self):
-        self.right(0, """
+        self.right(0, REFUSED + textwrap.dedent("""
             import os, tempfile
-            def refused(kind, part, call):
-                try:
-                    call()
-                except kind as error:
-                    assert part in str(error), error
-                else:
-                    assert False, part
             c = tr.Chunk("frame", 100, "i8")
             c.subscribe("drop", window=8)
             with tempfile.TemporaryDirectory() as folder:
@@ -316,17 +321,10 @@ class ChunksTest(jobs.JobTest):
                 closed = tr.Recording(path)
                 closed.close()
                 refused(ValueError, "the recording is closed", lambda: list(closed))
-        """)
+        """))
 
     def test_wrong_calls_are_refused_with_a_sentence(self):
-        self.right(0, """
-            def refused(kind, part, call):
-                try:
-                    call()
-                except kind as error:
-                    assert part in str(error), error
-                else:
-                    assert False, part
+        self.right(0, REFUSED + textwrap.dedent("""
             c = tr.Chunk("a", 3)
             refused(ValueError, "has shape (3,)", lambda: tr.Chunk("a", 4))
             refused(ValueError, "dtype float64", lambda: tr.Chunk("a", 3, "i8"))
@@ -352,7 +350,7 @@ class ChunksTest(jobs.JobTest):
             with c.write() as a:
                 refused(TimeoutError, "within 0.2 s", lambda: write(c, 0.2))
                 a[...] = 0
-        """)
+        """))
 
     def test_control_c_interrupts_a_loop_over_versions(self):
         text = """
