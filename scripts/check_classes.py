@@ -15,7 +15,7 @@ import sys
 import source_tree
 
 MOST = 40
-LARGER = {"UcxTransport": 60, "ChunkHistory": 59, "Generator": 56, "LockManager": 56, "Mover": 55,
+LARGER = {"UcxTransport": 60, "ChunkHistory": 59, "Generator": 56, "LockManager": 56, "Mover": 54,
           "AdaptivePredictor": 55, "Predictor": 54, "PageSpace": 50, "Engine": 49, "RoutedTransport": 48, "Job": 46,
           "RoutingHistory": 44, "WorkClient": 43, "ChunkNode": 41, "Team": 41}
 TABLE_FROM = 20

@@ -34,6 +34,7 @@ struct Route {
   FaultSignal signal = FaultSignal::kBus;
   FaultHandler handler = nullptr;
   void* context = nullptr;
+  SealedPages* seals = nullptr;
 };
 
 // A signal handler has no argument of ours to find its state by: this table and the two chains are
@@ -143,11 +144,20 @@ void leave_guarded_copy(std::uintptr_t address, void* context, int saved_errno) 
   fail_guarded_copy();
 }
 
+// Whether the program has forbidden the access by mprotect: sources of SIGBUS forbid none but that
+// to a sealed page.
+bool is_forbidden(const Found& found, Access wanted) {
+  if (found.route->signal == FaultSignal::kSegv) return false;
+  return found.route->seals == nullptr || !found.route->seals->permits(found.offset, wanted);
+}
+
 // kRetry: the access was one that the view's source resolves, and it is resolved now.
 FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& context) {
-  if (found.place != Place::kApplication || found.route->signal != signal || in_handler)
-    return FaultVerdict::kForeign;
+  if (found.place != Place::kApplication || in_handler) return FaultVerdict::kForeign;
   bool fetches = fetches_instruction(context);
+  Access wanted = fetches ? Access::kRead : faulting_access(context);
+  if (signal != found.route->signal && (signal == FaultSignal::kBus || is_forbidden(found, wanted)))
+    return FaultVerdict::kForeign;
   // With a source that works by rights it would never end.
   if (fetches && signal == FaultSignal::kSegv && !views_are_executable())
     return FaultVerdict::kForeign;
@@ -155,8 +165,7 @@ FaultVerdict resolve(const Found& found, FaultSignal signal, const ucontext_t& c
 #if defined(__x86_64__)
   faulting_at = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
 #endif
-  FaultVerdict verdict = found.route->handler(found.route->context, found.offset,
-                                              fetches ? Access::kRead : faulting_access(context));
+  FaultVerdict verdict = found.route->handler(found.route->context, found.offset, wanted);
   in_handler = false;
   return verdict;
 }
@@ -222,7 +231,8 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
       resolved = verdict == FaultVerdict::kRetry;
       if (!resolved) {
         leave_guarded_copy(address, raw_context, saved_errno);
-        bool rights = found.route->signal == FaultSignal::kBus;  // sources of SIGBUS use none
+        Access wanted = faulting_access(*static_cast<const ucontext_t*>(raw_context));
+        bool rights = !nested && is_forbidden(found, wanted);
         explain(found, rights ? Why::kForbidden : reason(verdict, nested), address);
       }
     } else if (info->si_code == SEGV_MAPERR && !sigsegv.program_handles()) {
@@ -236,7 +246,7 @@ void on_sigsegv(int, siginfo_t* info, void* raw_context) {
 }  // namespace
 
 base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part, FaultSignal signal,
-                                          FaultHandler handler, void* context) {
+                                          FaultHandler handler, void* context, SealedPages* seals) {
   std::lock_guard lock(routes_mutex);
   if (auto done = sigbus.install(on_sigbus); !done) return done.error();
   if (auto done = sigsegv.install(on_sigsegv); !done) return done.error();
@@ -251,6 +261,7 @@ base::Result<FaultRoute> FaultRoute::open(const DualMapping& mapping, Span part,
     route.signal = signal;
     route.handler = handler;
     route.context = context;
+    route.seals = seals;
     route.app.store(reinterpret_cast<std::uintptr_t>(mapping.app_at(part.offset)),
                     std::memory_order_release);
     if (slot >= routes_end.load(std::memory_order_relaxed))

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "platform/fault_source.h"
 #include "platform/mapping.h"
+#include "platform/sealed_pages.h"
 #include "platform/signal_chain.h"
 
 namespace terrane::platform {
@@ -18,8 +19,10 @@ enum class FaultSignal : std::uint8_t { kBus, kSegv };
 // that very signal). No thread may touch the view while the route ends.
 class FaultRoute {
  public:
+  // seals: SIGSEGV is served, too, where they permit the access; they outlive the route.
   static base::Result<FaultRoute> open(const DualMapping& mapping, Span part, FaultSignal signal,
-                                       FaultHandler handler, void* context);
+                                       FaultHandler handler, void* context,
+                                       SealedPages* seals = nullptr);
 
   FaultRoute() = default;
   FaultRoute(FaultRoute&&) noexcept;

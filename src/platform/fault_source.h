@@ -67,6 +67,10 @@ class FaultSource {
   virtual void protect(Span span) = 0;
   // Lets writes pass again.
   virtual void unprotect(Span span) = 0;
+  // Lets the view read the pages, which have memory: the next store to each faults, whatever
+  // detection() says. Until map(kWrite), unprotect() or zap(). The caller lets no other thread
+  // change what the view shows of the span meanwhile.
+  virtual void share(Span span) = 0;
   // Removes the entries from the application view alone: the data stay in the memfd and in the
   // runtime view. Comes before the mapping's punch().
   virtual void zap(Span span) = 0;
@@ -79,6 +83,11 @@ class FaultSource {
   virtual void scan(Span span, std::vector<Span>& written) = 0;
   // The same, but protects nothing: what it does not name had not been written when it began.
   virtual void look(Span span, std::vector<Span>& written) = 0;
+
+  // mprotect for the program: what it forbids is no fault of the source, and share() and its end
+  // keep it. 0, or -1 and errno: EACCES where rights are what the source works by. Not
+  // async-signal-safe.
+  virtual int set_rights(Span span, int rights) = 0;
 };
 
 enum class FaultSourceKind : std::uint8_t {

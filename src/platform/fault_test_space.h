@@ -1,6 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstring>
@@ -28,7 +29,7 @@ inline std::string fault_source_name(const testing::TestParamInfo<FaultSourceKin
 class FaultTestSpace {
  public:
   FaultTestSpace(FaultSourceKind kind, std::size_t pages, void* app_address = nullptr)
-      : filled_(pages) {
+      : filled_(pages), shared_(pages) {
     auto mapping = DualMapping::create(pages * page_bytes(), app_address, "terrane-test");
     TERRANE_CHECK(mapping.ok(), "no mapping");
     mapping_ = std::move(mapping).value();
@@ -69,6 +70,16 @@ class FaultTestSpace {
     source_->map(span(first, count), allowed);
   }
 
+  // Enters a span for reading: the next store to each page faults.
+  void share(std::size_t first, std::size_t count) {
+    TERRANE_CHECK(mapping_.populate(span(first, count)), "no memory");
+    for (std::size_t page = first; page < first + count; ++page) {
+      filled_[page] = true;
+      shared_[page] = true;
+    }
+    source_->share(span(first, count));
+  }
+
   // The written pages of a span, one by one.
   std::vector<std::size_t> written(std::size_t first, std::size_t count) {
     std::vector<Span> runs;
@@ -97,7 +108,15 @@ class FaultTestSpace {
   void resolve(std::size_t page, Access wanted) {
     while (busy_.test_and_set(std::memory_order_acquire)) {
     }
-    if (filled_[page]) {
+    if (shared_[page]) {
+      shared_[page] = wanted == Access::kRead;
+      if (shared_[page]) {
+        source_->share(span(page, 1));
+      } else {
+        source_->map(span(page, 1), Access::kWrite);
+        source_->unprotect(span(page, 1));
+      }
+    } else if (filled_[page]) {
       source_->remap(span(page, 1));
     } else {
       std::memset(mapping_.runtime() + page * page_bytes(), mark(page), page_bytes());
@@ -111,11 +130,30 @@ class FaultTestSpace {
   DualMapping mapping_;
   std::unique_ptr<FaultSource> source_;
   std::vector<bool> filled_;
+  std::vector<bool> shared_;
   std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::atomic<std::uint64_t> faults_{0};
   std::atomic<Access> last_access_{Access::kRead};
   std::atomic<const void*> handler_frame_{nullptr};
   std::atomic<bool> refuses_{false};
+};
+
+// Every second page of this area is protected otherwise, so each is a mapping of its own.
+class ManyMappings {
+ public:
+  explicit ManyMappings(std::uint64_t count)
+      : bytes_(count * page_bytes()),
+        area_(static_cast<char*>(
+            mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    for (std::uint64_t page = 1; page < count; page += 2) {
+      if (mprotect(area_ + page * page_bytes(), page_bytes(), PROT_READ) != 0) break;
+    }
+  }
+  ~ManyMappings() { munmap(area_, bytes_); }
+
+ private:
+  std::uint64_t bytes_;
+  char* area_;
 };
 
 }  // namespace terrane::platform

@@ -80,6 +80,16 @@ class SigsegvSource final : public FaultSource {
         span, [](PageState state) { return state == PageState::kRead; }, PageState::kWrite);
   }
 
+  void share(Span span) override {
+    map(span, Access::kRead);
+    protect(span);
+  }
+
+  int set_rights(Span, int) override {
+    errno = EACCES;
+    return -1;
+  }
+
   void zap(Span span) override {
     change(
         span, [](PageState state) { return state != PageState::kNone; }, PageState::kNone);

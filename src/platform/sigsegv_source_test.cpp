@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <vector>
 
@@ -45,24 +44,6 @@ TEST(SigsegvSourceTest, AlternatingProtectionsOnManyPagesKeepWithinTheLimit) {
   EXPECT_EQ(wrong, 0u);
   EXPECT_LT(current_map_count(), max_map_count());
 }
-
-// Every second page of this area is protected otherwise, so each is a mapping of its own.
-class ManyMappings {
- public:
-  explicit ManyMappings(std::uint64_t count)
-      : bytes_(count * page_bytes()),
-        area_(static_cast<char*>(
-            mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
-    for (std::uint64_t page = 1; page < count; page += 2) {
-      if (mprotect(area_ + page * page_bytes(), page_bytes(), PROT_READ) != 0) break;
-    }
-  }
-  ~ManyMappings() { munmap(area_, bytes_); }
-
- private:
-  std::uint64_t bytes_;
-  char* area_;
-};
 
 TEST(SigsegvSourceTest, WhereTheProgramTakesTheMappingsItMakesDoWithFew) {
   constexpr std::size_t kPages = 30'000;

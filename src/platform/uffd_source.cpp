@@ -9,6 +9,7 @@
 #include "platform/kernel_refused.h"
 #include "platform/make_source.h"
 #include "platform/page_size.h"
+#include "platform/sealed_pages.h"
 #include "platform/userfault.h"
 
 namespace terrane::platform {
@@ -18,6 +19,7 @@ namespace {
 struct Descriptors {
   Userfault userfault;
   PageScan pages;
+  std::unique_ptr<SealedPages> seals;  // nullptr: a store to a protected page faults anyway
 };
 
 // The descriptors of a source: its own, or those of another one, which outlives it. No shared_ptr:
@@ -69,15 +71,18 @@ class UffdSource : public FaultSource {
     used_->userfault.set_write_protection(address(span), span.bytes, false);
   }
 
+  void share(Span span) override {
+    map(span, Access::kRead);
+    protect(span);
+  }
+
   void zap(Span span) override {
-    bool unlocked = false;
-    while (madvise(reinterpret_cast<void*>(address(span)), span.bytes, MADV_DONTNEED) != 0) {
-      if (errno == EAGAIN || errno == EINTR) continue;
-      // The program has locked memory, past our mlock.
-      if (errno != EINVAL || std::exchange(unlocked, true) ||
-          munlock(reinterpret_cast<void*>(address(part_)), part_.bytes) != 0)
-        kernel_refused("MADV_DONTNEED", address(span), errno);
-    }
+    remove_entries({reinterpret_cast<std::byte*>(address(span)), span.bytes},
+                   {reinterpret_cast<std::byte*>(address(part_)), part_.bytes});
+  }
+
+  int set_rights(Span span, int rights) override {
+    return mprotect(reinterpret_cast<void*>(address(span)), span.bytes, rights);
   }
 
   const Descriptors* descriptors() const { return used_; }
@@ -86,6 +91,7 @@ class UffdSource : public FaultSource {
   // Where the application would see offset 0 if all lay as this part does.
   std::uintptr_t view() const { return view_; }
   const PageScan& pages() const { return used_->pages; }
+  SealedPages& seals() const { return *used_->seals; }
 
  private:
   std::uintptr_t address(Span span) const { return view() + span.offset; }
@@ -106,6 +112,33 @@ class UffdAsyncSource final : public UffdSource {
   std::string_view name() const override { return "uffd-async"; }
   WriteDetection detection() const override { return WriteDetection::kScan; }
   bool enters_protected() const override { return true; }
+
+  void map(Span span, Access allowed) override {
+    seals().unseal(span);
+    UffdSource::map(span, allowed);
+  }
+
+  bool fill(Span span, const std::byte* source, Access allowed) override {
+    seals().unseal(span);
+    return UffdSource::fill(span, source, allowed);
+  }
+
+  void unprotect(Span span) override {
+    seals().unseal(span);
+    UffdSource::unprotect(span);
+  }
+
+  void share(Span span) override {
+    auto sealed = seals().seal(span);
+    UffdSource::map(span, Access::kRead);
+  }
+
+  void zap(Span span) override {
+    UffdSource::zap(span);
+    seals().unseal(span);
+  }
+
+  int set_rights(Span span, int rights) override { return seals().set_rights(span, rights); }
 
   // The kernel keeps the protection of an entry that it removes. Nobody stores to such a page
   // before it is entered again.
@@ -155,11 +188,19 @@ class UffdSyncSource final : public UffdSource {
   bool enters_protected_;
 };
 
-base::Result<Opened> open_descriptors(bool async_protect, FaultSource* beside) {
+base::Result<Opened> open_descriptors(bool async_protect, const DualMapping& mapping,
+                                      FaultSource* beside) {
   if (beside != nullptr) return Opened{nullptr, static_cast<UffdSource*>(beside)->descriptors()};
   auto userfault = Userfault::open(async_protect);
   if (!userfault) return userfault.error();
-  auto own = std::make_unique<const Descriptors>(std::move(userfault).value(), PageScan());
+  std::unique_ptr<SealedPages> seals;
+  if (async_protect) {
+    auto created = SealedPages::create(mapping);
+    if (!created) return created.error();
+    seals = std::move(created).value();
+  }
+  auto own = std::make_unique<const Descriptors>(std::move(userfault).value(), PageScan(),
+                                                 std::move(seals));
   const Descriptors* used = own.get();
   return Opened{std::move(own), used};
 }
@@ -180,9 +221,10 @@ base::Result<std::unique_ptr<FaultSource>> make_uffd_source(FaultSourceKind kind
                                                             FaultHandler handler, void* context,
                                                             FaultSource* beside) {
   bool async_protect = kind == FaultSourceKind::kUserfaultfdAsync;
-  auto opened = open_descriptors(async_protect, beside);
+  auto opened = open_descriptors(async_protect, mapping, beside);
   if (!opened) return opened.error();
-  auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context);
+  auto route = FaultRoute::open(mapping, part, FaultSignal::kBus, handler, context,
+                                opened.value().used->seals.get());
   if (!route) return route.error();
   if (auto done = watch(*opened.value().used, mapping, part); !done) return done.error();
   if (async_protect)

@@ -38,6 +38,16 @@ void set_limits(protocol::HlrcConfig& config, const MemoryShare& share) {
   config.most_homes = blocks.most_homes;
 }
 
+protocol::sc::PagesConfig config_of_pages(const protocol::HlrcConfig& hlrc) {
+  protocol::sc::PagesConfig config;
+  config.self = hlrc.self;
+  config.blocks = hlrc.blocks;
+  config.protects = hlrc.enters_protected;
+  config.seals = hlrc.detection == protocol::WriteDetection::kScan;
+  config.sequential = hlrc.sequential;
+  return config;
+}
+
 // nullptr: nothing is counted.
 std::unique_ptr<SiteCounters> make_sites(const Options& options, const PageSpace& space) {
   if (!options.stats && !options.check_sharing) return nullptr;
@@ -116,15 +126,15 @@ base::Result<> Node::start() {
       std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
+  page_guesses_ = protocol::make_page_guesses(options.value().prediction, space_->history());
   hlrc.sequential = options.value().sequential && nodes() > 1;
   CheckedPages::configure(*space_, hlrc);
   hlrc.migrate = options.value().migrate && !hlrc.check_races;
   hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
-  bool protects = hlrc.enters_protected && hlrc.detection == protocol::WriteDetection::kFault;
-  protocol::sc::PagesConfig pages{self(), space_->blocks(), protects, hlrc.sequential};
-  sc_ = std::make_unique<protocol::sc::Pages>(pages, memory, *hlrc_, hlrc_->ordering());
+  sc_ = std::make_unique<protocol::sc::Pages>(config_of_pages(hlrc), memory, *hlrc_,
+                                              hlrc_->ordering(), *page_guesses_);
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,

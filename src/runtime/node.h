@@ -83,6 +83,7 @@ class Node : public Synchronisation {
   Outcome touch(const void* address, std::uint64_t bytes, bool write,
                 WhenFull full = WhenFull::kEndTheJob);
   Outcome evict(const void* address, std::uint64_t bytes);
+  friend int set_rights(const Node& node, void* address, std::uint64_t bytes, int rights);
 
   // From now on an access to the block at this address counts as an overflow of the stack above it.
   // At most StackGuards::kMost blocks; further ones are not watched.
@@ -138,6 +139,7 @@ class Node : public Synchronisation {
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;
   std::unique_ptr<protocol::Predictor> predictor_;
+  std::unique_ptr<protocol::PageGuesses> page_guesses_;
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;
@@ -158,5 +160,8 @@ struct Totals {
       pages_invalidated, pages_evicted, lock_acquires, barriers, messages_sent, message_bytes_sent,
       fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns, elapsed_ns;
 };
+
+// mprotect for the program on shared memory, at this node: whole pages. 0, or -1 and errno.
+int set_rights(const Node& node, void* address, std::uint64_t bytes, int rights);
 
 }  // namespace terrane::runtime

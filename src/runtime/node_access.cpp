@@ -122,6 +122,10 @@ Outcome Node::check_range(const void* address, std::uint64_t bytes, const char* 
   return {};
 }
 
+int set_rights(const Node& node, void* address, std::uint64_t bytes, int rights) {
+  return ProgramRights::set(*node.space_, address, bytes, rights);
+}
+
 Outcome Node::touch(const void* address, std::uint64_t bytes, bool write, WhenFull full) {
   protocol::BlockRange blocks;
   Outcome range = check_range(address, bytes, "touch", blocks);

@@ -135,6 +135,7 @@ class PageSpace {
  private:
   friend class PageSteps;
   friend struct KeptPages;
+  friend struct ProgramRights;
   friend struct CheckedPages;
   friend struct WatchedPages;
   friend class PageLooks;
@@ -245,6 +246,12 @@ struct CheckedPages {
     bool has = space.twinned_.contains(block);
     return has ? space.twins_.data() + block * space.unit_ : nullptr;
   }
+};
+
+// What the program asks for by mprotect on shared memory.
+struct ProgramRights {
+  // At this node, on whole pages: 0, or -1 and errno.
+  static int set(const PageSpace& space, void* address, std::uint64_t bytes, int rights);
 };
 
 // What a node had of pages before others come (runtime/sharing_watch.h).

@@ -1,10 +1,12 @@
 #include "runtime/page_steps.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <span>
 
 #include "base/check.h"
+#include "platform/page_size.h"
 #include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 
@@ -131,6 +133,28 @@ void PageSpace::by_source(protocol::BlockRange blocks, Function function) const 
   if (at < blocks.end()) function(*source_, span({at, blocks.end() - at}));
 }
 
+// Pages that lie beside each other may be of several panes.
+int ProgramRights::set(const PageSpace& space, void* address, std::uint64_t bytes, int rights) {
+  auto* at = static_cast<std::byte*>(address);
+  std::uint64_t page = platform::page_bytes();
+  for (std::byte* end = at + bytes; at < end;) {
+    auto offset = space.offset_of(at, page);
+    if (!offset) {
+      errno = ENOMEM;
+      return -1;
+    }
+    std::uint64_t part =
+        space.offset_of(at, static_cast<std::uint64_t>(end - at)) ? end - at : page;
+    int result = 0;
+    space.by_source({*offset / space.unit_, 1}, [&](auto& source, auto) {
+      result = source.set_rights({*offset, part}, rights);
+    });
+    if (result != 0) return result;
+    at += part;
+  }
+  return 0;
+}
+
 void PageSteps::perform(protocol::Populate& step) { step.result = space_.populate(step.blocks); }
 
 void PageSteps::perform(protocol::PopulateAt& step) {
@@ -155,6 +179,11 @@ void PageSteps::perform(const protocol::Protect& step) {
 
 void PageSteps::perform(const protocol::Unprotect& step) {
   space_.by_source(step.blocks, [](auto& source, auto part) { source.unprotect(part); });
+}
+
+void PageSteps::perform(const protocol::Share& step) {
+  space_.mapping_.show_in_core(space_.span(step.blocks));
+  space_.by_source(step.blocks, [](auto& source, auto part) { source.share(part); });
 }
 
 void PageSteps::perform(const protocol::Zap& step) {

@@ -34,6 +34,7 @@ class PageSteps {
   void perform(const protocol::Remap& step);
   void perform(const protocol::Protect& step);
   void perform(const protocol::Unprotect& step);
+  void perform(const protocol::Share& step);
   void perform(const protocol::Zap& step);
   void perform(const protocol::Scan& step);
   void perform(const protocol::Look& step);

@@ -198,6 +198,7 @@ class Mover::Steps {
   bool perform(Actor& a, protocol::Map& step) {
     return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
       Node::View& view = node.views[block];
+      if (step.access == Access::kWrite) view.sealed = false;
       if (view.present) return;  // the kernel reports that it exists, and leaves it as it is
       if (!node.backed[block])
         violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
@@ -231,30 +232,35 @@ class Mover::Steps {
   }
 
   bool perform(Actor& a, protocol::Unprotect& step) {
-    return each_block(a, step.blocks,
-                      [](Node& node, std::uint64_t block) { node.views[block].guarded = false; });
+    return each_block(a, step.blocks, [](Node& node, std::uint64_t block) {
+      node.views[block].guarded = node.views[block].sealed = false;
+    });
+  }
+
+  bool perform(Actor& a, protocol::Share& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      if (!node.backed[block])
+        violated(Fault::kBadStep, "node {} maps block {} without memory", a.node, block);
+      node.views[block] = {.present = true, .guarded = true, .sealed = true};
+    });
   }
 
   bool perform(Actor& a, protocol::Zap& step) {
-    return each_block(a, step.blocks,
-                      [](Node& node, std::uint64_t block) { node.views[block].present = false; });
+    return each_block(a, step.blocks, [](Node& node, std::uint64_t block) {
+      node.views[block].present = node.views[block].sealed = false;
+    });
   }
 
-  void scan(Actor& a, std::uint64_t block, bool protects, std::vector<protocol::BlockRange>& runs) {
-    Node::View& view = nodes_[a.node].views[block];
-    if (view.guarded) return;
-    view.guarded = protects;
-    add(runs, block);
-  }
-
-  bool perform(Actor& a, protocol::Scan& step) {
-    return each_block(a, step.blocks,
-                      [&](Node&, std::uint64_t block) { scan(a, block, true, *step.runs); });
-  }
-
-  bool perform(Actor& a, protocol::Look& step) {
-    return each_block(a, step.blocks,
-                      [&](Node&, std::uint64_t block) { scan(a, block, false, *step.runs); });
+  // A look protects nothing.
+  template <typename Scans>
+  requires std::is_same_v<Scans, protocol::Scan> || std::is_same_v<Scans, protocol::Look>
+  bool perform(Actor& a, Scans& step) {
+    return each_block(a, step.blocks, [&](Node& node, std::uint64_t block) {
+      Node::View& view = node.views[block];
+      if (view.guarded) return;
+      view.guarded = std::is_same_v<Scans, protocol::Scan>;
+      add(*step.runs, block);
+    });
   }
 
   bool perform(Actor& a, protocol::Punch& step) {

@@ -36,8 +36,11 @@ Node::Node()
 }
 
 static protocol::sc::PagesConfig pages_config(std::uint32_t self, const Setup& setup) {
-  return {NodeId{self}, setup.space_blocks + setup.sc_blocks, !setup.scan && setup.enters_protected,
-          setup.sequential};
+  return {.self = NodeId{self},
+          .blocks = setup.space_blocks + setup.sc_blocks,
+          .protects = setup.scan || setup.enters_protected,
+          .seals = setup.scan,
+          .sequential = setup.sequential};
 }
 
 void Node::begin(std::uint32_t self, const Setup& setup) {
@@ -80,8 +83,10 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   protocol::Tunables tunables = protocol::tuned(tunables_of(setup), setup.prediction.on);
   if (setup.predicts_at_random) {
     predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed, self);
+    page_guesses_ = std::make_unique<RandomPageGuesses>(setup.prediction_seed, self);
   } else {
     predictor_ = protocol::make_predictor(setup.prediction, history_.get(), blocks, tunables);
+    page_guesses_ = protocol::make_page_guesses(setup.prediction, history_.get());
   }
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
@@ -104,7 +109,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sent_whole = 1,  // so that wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
-  sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering());
+  sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering(), *page_guesses_);
   hlrc_->share_memory_with(*sc_);
   begin_check(NodeId{self}, setup);
 }

@@ -26,10 +26,12 @@ class Node {
   static constexpr std::uint32_t kMaxBlockBytes = 128;
 
   // An entry of the application view. If it is present and `guarded` (protected), the next write is
-  // noticed. If it is present and not guarded, a scan reports it as written.
+  // noticed. If it is present and not guarded, a scan reports it as written. If it is `sealed`,
+  // too, the next write faults, also with detection by scan.
   struct View {
     bool present = false;
     bool guarded = false;
+    bool sealed = false;
   };
 
   Node();
@@ -103,6 +105,7 @@ class Node {
   std::uint32_t clusters_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::unique_ptr<protocol::Predictor> predictor_;
+  std::unique_ptr<protocol::PageGuesses> page_guesses_;
   std::optional<protocol::Hlrc> hlrc_;
   std::optional<protocol::sc::Pages> sc_;
   struct Found final : protocol::RaceSink {

@@ -309,7 +309,7 @@ void Operations::access(Actor& actor, const Op& op) {
   if (history_.program_->setup.entries_vanish && history_.rng_.chance(5)) view.present = false;
   bool sc = history_.program_->setup.sequential || is_sequential(actor, op);
   bool scan = history_.program_->setup.scan && !history_.program_->regions[op.region].sc();
-  if (!view.present || (store && view.guarded && !scan)) {
+  if (!view.present || (store && view.guarded && (!scan || view.sealed))) {
     start_fault(actor, block, store ? Access::kWrite : Access::kRead);
     return;
   }

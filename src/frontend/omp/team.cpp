@@ -34,6 +34,24 @@ struct Started {
   Function* name;  // of a team of the job
 };
 
+// What other threads use of the caller's frames may lie in a synchronisation page: an atomic
+// operation on one variable is enough. So what this thread stores to its stack in the region is on
+// other pages.
+[[gnu::noinline]] void run_on_pages_of_its_own(Function* function, void* data) {
+  constexpr std::uintptr_t kFrame = 128;  // at most so much lies between the address and the room
+  auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  void* room = __builtin_alloca(here % terrane_program_page_bytes() + kFrame);
+  asm volatile("" : : "r"(room) : "memory");
+  function(data);
+}
+
+void run(const Started& started, Function* function, void* data) {
+  if (started.node_team == nullptr && started.region.size > 1)
+    run_on_pages_of_its_own(function, data);
+  else
+    function(data);
+}
+
 void enter_alone(Started& started, unsigned flags) {
   Thread& me = this_thread();
   if (begins_job_team()) {
@@ -184,7 +202,7 @@ void run_region(Function* function, void* data, std::uint32_t wanted, const Loop
                 unsigned flags, Function* name) {
   Started started;
   enter(started, {function, data, wanted, begin, flags, name});
-  function(data);
+  run(started, function, data);
   leave(started);
 }
 
@@ -198,7 +216,7 @@ std::uint32_t run_reducing(Function* function, void* data, std::uint32_t wanted,
   Started started;
   enter(started, {function, data, size, nullptr, flags}, &group);
   size = started.region.size;
-  function(data);
+  run(started, function, data);
   leave(started);
   return size;
 }

@@ -132,9 +132,18 @@ struct Stretch {
   std::size_t bytes;
 };
 
+int set_rights(void* address, std::size_t bytes, int rights) {
+  if (reinterpret_cast<std::uintptr_t>(address) % terrane::platform::page_bytes() != 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  Private ours;  // the view's own call is not the program's
+  return terrane::runtime::set_rights(Program::get()->node(), address, whole_pages(bytes), rights);
+}
+
 int give_rights(void* address, std::size_t bytes) {
   int executable = terrane::platform::views_are_executable() ? PROT_EXEC : 0;
-  return next<"mprotect">(::mprotect)(address, bytes, PROT_READ | PROT_WRITE | executable);
+  return set_rights(address, bytes, PROT_READ | PROT_WRITE | executable);
 }
 
 // Before the memory is used for something else.
@@ -175,14 +184,14 @@ int unmap_shared(void* address, std::size_t bytes) {
 // nodes are taken back with the memory.
 int make_executable(void* address, std::size_t bytes, int rights) {
   Program& program = *Program::get();
-  if (next<"mprotect">(::mprotect)(address, bytes, rights) != 0) return -1;
+  if (set_rights(address, bytes, rights) != 0) return -1;
   program.control().has_protected = 1;
   Stretch all{address, bytes};
   run_on_others(
       [](void* raw) -> void* {
         constexpr int kAll = PROT_READ | PROT_WRITE | PROT_EXEC;
         Stretch one = *static_cast<Stretch*>(raw);
-        if (next<"mprotect">(::mprotect)(one.address, one.bytes, kAll) != 0)
+        if (set_rights(one.address, one.bytes, kAll) != 0)
           Program::get()->node().fail("mprotect: this node cannot make shared memory executable");
         return nullptr;
       },
@@ -220,7 +229,7 @@ int protect_shared(void* address, std::size_t bytes, int rights) {
   if (executes) return make_executable(address, bytes, rights);
   if (all) return give_rights(address, bytes);
   program.control().has_protected = 1;
-  return next<"mprotect">(::mprotect)(address, bytes, rights);
+  return set_rights(address, bytes, rights);
 }
 
 // What the kernel would do to private memory: zeros, or the file's bytes, which stay.

@@ -8,12 +8,13 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
 Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room,
-             Ordering& ordering)
+             Ordering& ordering, PageGuesses& guesses)
     : BlockLocks(memory.entries),
       config_(config),
       reached_(memory.reached),
       room_(room),
       ordering_(ordering),
+      guesses_(guesses),
       copies_(memory.sets[BlockMemory::kScCopies], config.blocks) {}
 
 // The page's lock is not held while the thread waits for the home's answer: a recall of the same
@@ -27,8 +28,10 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
   for (;;) {
     co_await lock_block(s, block);
     bool synchronises = entries_[block].synchronises();
-    if (synchronises && !config_.protects) wanted = Access::kWrite;
     BlockState state = entries_[block].state();
+    if (synchronises && wanted == Access::kRead && state == BlockState::kInvalid &&
+        (!config_.protects || guesses_.takes_to_write(block)))
+      wanted = Access::kWrite;
     bool may_write = state == BlockState::kWritten;
     if (may_write || (state == BlockState::kClean && wanted == Access::kRead)) {
       mark(Mark::kFaultFindsPagePresent);
@@ -95,6 +98,7 @@ Task<> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access grante
     co_await s.perform(CopyHome{home, {block, 1}});
   }
   if (!early) co_await show(s, block, granted, upgrade);
+  if (entries_[block].synchronises()) guesses_.came(block, granted);
   Event installed = ScInstalled{BlockId{block}};
   co_await s.tell(installed);
   co_await unlock_block(s, block,
@@ -102,8 +106,19 @@ Task<> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access grante
 }
 
 Task<> Pages::show(Strand& s, std::uint64_t block, Access access, bool upgrade) {
+  if (access == Access::kRead && seals(block)) {
+    co_await s.perform(Share{{block, 1}});
+    co_return;
+  }
   co_await s.perform(Map{{block, 1}, access});
   if (upgrade && access == Access::kWrite) co_await s.perform(Unprotect{{block, 1}});
+}
+
+// Where the node finds its writes by scan, a store to a synchronisation page must fault all the
+// same.
+bool Pages::seals(std::uint64_t block) const {
+  return config_.seals && entries_[block].synchronises() &&
+         !protocol::mutant(protocol::Mutant::kShareUnsealed);
 }
 
 Task<bool> Pages::yield(Strand& s, Recall recall, bool waits) {
@@ -172,13 +187,17 @@ Task<> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
     mark(Mark::kYieldNothing);
     co_return;
   }
+  if (!recall.keeps_copy && entries_[block].synchronises()) guesses_.left(block);
   if (written && copies_first) co_await write_back(s, block, recall.home);
   if (!recall.keeps_copy) {
     mark(written ? Mark::kYieldWritten : Mark::kYieldCopy);
     co_await s.perform(Zap{{block, 1}});
   } else if (written && !mutant(Mutant::kKeepUnprotected)) {
     mark(Mark::kYieldKeepsCopy);
-    co_await s.perform(Protect{{block, 1}});
+    if (seals(block))
+      co_await s.perform(Share{{block, 1}});
+    else
+      co_await s.perform(Protect{{block, 1}});
   }
   if (written && !copies_first) co_await write_back(s, block, recall.home);
 }

@@ -4,6 +4,7 @@
 #include "protocol/steps/block_memory.h"
 #include "protocol/steps/found_region.h"
 #include "protocol/steps/ordering.h"
+#include "protocol/steps/page_guesses.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -12,9 +13,11 @@ namespace sc {
 struct PagesConfig {
   NodeId self;
   std::uint64_t blocks = 0;
-  // Whether a write to a protected synchronisation page faults. If not, a node that reads one gets
-  // it as its only holder.
+  // Whether a page can enter the view so that a store to it faults. If not, a node that reads a
+  // synchronisation page gets it as its only holder.
   bool protects = true;
+  // Whether the node finds its writes by scan (WriteDetection::kScan).
+  bool seals = false;
   bool sequential = false;  // as HlrcConfig::sequential: no release goes with a page
 };
 
@@ -29,8 +32,9 @@ struct PagesConfig {
 class Pages : BlockLocks {
  public:
   // `room`: for copies in this node's memory, shared with other protocols. `ordering`: what goes
-  // with synchronisation pages.
-  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room, Ordering& ordering);
+  // with synchronisation pages. `guesses`: about these.
+  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room, Ordering& ordering,
+        PageGuesses& guesses);
   Pages(const Pages&) = delete;
 
   // Makes the page accessible to a thread that faulted on it, until the page is recalled; that may
@@ -62,6 +66,7 @@ class Pages : BlockLocks {
   Task<bool> give_back(Strand& s, std::uint64_t block, bool spares);
   Task<BlockState> give_back_held(Strand& s, std::uint64_t block);
   Task<bool> home_has_room(Strand& s, std::uint64_t block);
+  bool seals(std::uint64_t block) const;
   bool is_copy(std::uint64_t block) const;
   void add_copy(std::uint64_t block);
   void remove_copy(std::uint64_t block);
@@ -71,6 +76,7 @@ class Pages : BlockLocks {
   const bool* reached_;
   MemoryRoom& room_;
   Ordering& ordering_;
+  PageGuesses& guesses_;
   BlockSet copies_;  // pages that may have memory here; some may be of freed regions
   std::atomic<std::uint64_t> copy_count_{0};
   std::uint64_t evict_hand_ = 0;  // clock hand; under the consistency lock

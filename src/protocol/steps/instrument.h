@@ -443,6 +443,7 @@ enum class Mutant : std::uint8_t {
   kForgetWriter,           // the home forgets which node wrote the page last
   kInstallWithoutAcquire,  // a holder does not acquire what the last writer released
   kYieldWithoutRelease,    // a page that was written leaves without a release
+  kShareUnsealed,          // stores to a copy that stays are only noted, for a scan
   kReleaseBeforeZap,       // the release comes while the page can still be written
   kPromoteWithoutRelease,  // a node drops its copy for good without a release
   kPromoteWithoutAcquire,  // who makes such a page does not acquire what the others released

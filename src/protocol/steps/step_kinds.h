@@ -210,6 +210,12 @@ struct Unprotect {
   static constexpr std::string_view kName = "Unprotect";
   BlockRange blocks;
 };
+// Lets the application view read the blocks. The next store to each faults, also where others are
+// found by scan: until Map{kWrite}, Unprotect or Zap.
+struct Share {
+  static constexpr std::string_view kName = "Share";
+  BlockRange blocks;
+};
 // Removes the blocks from the application view; their bytes stay.
 struct Zap {
   static constexpr std::string_view kName = "Zap";
@@ -489,7 +495,7 @@ using Step =
     std::variant<Pause, Wait, Wake, Call, Tell, ArriveInMemory, Gather, LoadWord, StoreWord,
                  SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
                  LoadOwner, ClaimOwner, CountOwned, ClearOwner, Populate, PopulateAt, Map, Remap,
-                 Protect, Unprotect, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin,
+                 Protect, Unprotect, Share, Zap, Scan, Look, Punch, DropTwin, CopyHome, CopyTwin,
                  StoreDiff, PostDiff, CompareHome, CloseAccesses, AwaitFlush, StoreHome, Merge,
                  PerformAtomic, Patch, Fetch, PostFetch, AskAtomic, TakePush, ForgetPushes,
                  EndSubscription, TakeGranted, SendBuffer, ReadBlock, ApplyDiff, SendMessage,
