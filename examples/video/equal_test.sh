@@ -9,9 +9,15 @@ zmq=${4:-missing}
 failures=0
 cases=0
 
+printed=$(mktemp) || exit 1
+trap 'rm -f "$printed"' EXIT
+
 # The checksum of a run.
 sum_of() {
-  timeout 100 "$@" 2>&1 | sed -n 's/^row=result .*frames=\([0-9]*\) sum=\([0-9a-f]*\) .*/\1 \2/p'
+  timeout 100 "$@" >"$printed" 2>&1
+  code=$?
+  sed -n 's/^row=result .*frames=\([0-9]*\) sum=\([0-9a-f]*\) .*/\1 \2/p' "$printed"
+  return $code
 }
 
 # equal RIGHT COMMAND...: the command's number of frames and checksum are these.
@@ -20,8 +26,10 @@ equal() {
   shift
   cases=$((cases + 1))
   found=$(sum_of "$@")
+  code=$?
   if [ "$found" != "$right" ] || [ -z "$right" ]; then
-    echo "$*: '$found', expected '$right'"
+    echo "$*: '$found', expected '$right'; exit code $code, and printed:"
+    tail -n 20 "$printed"
     failures=$((failures + 1))
   fi
 }
