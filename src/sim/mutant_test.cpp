@@ -37,6 +37,7 @@ constexpr Search kSearches[] = {
 // away while a release begins to track it. StoresBeforeReturn: a home comes back to a node while a
 // writer elsewhere, which does not know that it was away, flushes to it. MissKeepsVersion: a copy
 // is missed between a push and the next push. GrantDuringFlush: a reader asked during a flush.
+// BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -49,7 +50,8 @@ constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 138'500, Mix::kMix, Mix::kNever},
                              {"MissKeepsVersion", 0, 266'000, Mix::kMix, Mix::kMix},
                              {"StoresBeforeReturn", 0, 41'000, Mix::kMix, Mix::kMix},
-                             {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix}};
+                             {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix},
+                             {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {
