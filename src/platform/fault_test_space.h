@@ -73,11 +73,14 @@ class FaultTestSpace {
   // Enters a span for reading: the next store to each page faults.
   void share(std::size_t first, std::size_t count) {
     TERRANE_CHECK(mapping_.populate(span(first, count)), "no memory");
+    while (busy_.test_and_set(std::memory_order_acquire)) {
+    }
     for (std::size_t page = first; page < first + count; ++page) {
       filled_[page] = true;
       shared_[page] = true;
     }
     source_->share(span(first, count));
+    busy_.clear(std::memory_order_release);
   }
 
   // The written pages of a span, one by one.

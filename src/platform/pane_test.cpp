@@ -173,6 +173,7 @@ TEST_P(PaneTest, APunchedPageOfAPaneHasNoMemory) {
 TEST_P(PaneTest, WhatAPaneTookIsNotSeenInTheView) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto touch = [] {
+    signal(SIGSEGV, SIG_DFL);  // not a sanitizer's
     PanedSpace space(GetParam());
     space.place(pages(4, 3));
     *reinterpret_cast<volatile char*>(space.mapping().app() + 5 * page_bytes()) = 1;
@@ -183,6 +184,7 @@ TEST_P(PaneTest, WhatAPaneTookIsNotSeenInTheView) {
 TEST_P(PaneTest, AChildOfForkDoesNotHaveThePane) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto touch = [] {
+    signal(SIGSEGV, SIG_DFL);
     PanedSpace space(GetParam());
     std::byte* pane = space.place(pages(4, 3));
     pid_t child = fork();
