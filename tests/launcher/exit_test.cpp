@@ -54,7 +54,9 @@ TEST_P(ExitTest, ANodeThatJoinedAndExitsWith0WithoutLeavingHasFailed) {
 }
 
 TEST_P(ExitTest, AFailureAfterLeavingIsStillAFailure) {
-  EXPECT_EQ(run_job("-n 2", "join exchange:0:0 leave @1 exit:5").exit_code, 5);
+  Outcome done = run_job("-n 2", "join exchange:0:0 leave @1 exit:5 @0 sleep:100 say:done");
+  EXPECT_EQ(done.exit_code, 5);
+  EXPECT_EQ(done.out, "done\n") << "ended by another node's failure: " << done.err;
 }
 
 TEST_P(ExitTest, ATimeoutEndsTheJobWith124) {

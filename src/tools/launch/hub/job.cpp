@@ -101,12 +101,14 @@ bool Job::on_event(std::uint32_t host, const HostEvent& event) {
             judge_soon();
           },
           [this](const event::NodeLeft& one) {
+            nodes_[one.node.value].left = true;
             if (!is_guest(one.node.value)) exchange_.left(one.node.value);
             member_gone(one.node.value);
             judge_soon();
           },
           [this, host](const event::NodeLeftAlone& one) {
             bool guest = is_guest(one.node.value);
+            nodes_[one.node.value].left = true;
             if (!guest) exchange_.left(one.node.value);
             tell_gone(one.node.value);
             if (guest) guest_goes(host, one.node.value);
@@ -255,6 +257,11 @@ void Job::consider(Death death) {
   if (stranger) return guest_gives_up(node);
   bool ends_all = death.cause == Death::Cause::kNotStarted || death.cause == Death::Cause::kAsked;
   if (plan_.survive && !ends_all) return survive(death);
+  // Nobody waits for what has left, and the others' ends may not be over.
+  if (nodes_[node].left && death.cause == Death::Cause::kExitCode) {
+    note_failure(death);
+    return;
+  }
   if (!first_death_ || explains_more(death, *first_death_)) {
     first_death_ = std::move(death);
     verdict_.clear();
@@ -262,11 +269,17 @@ void Job::consider(Death death) {
   judge_soon();
 }
 
-// The others hear of it, and the job goes on.
-void Job::survive(const Death& death) {
+// The job goes on. Returns the sentence that the user reads.
+std::string Job::note_failure(const Death& death) {
   if (exit_code_ == 0) exit_code_ = exit_code_of(death);
   std::string sentence = describe(death, host_name(death.node.value), 0);
   outlet_.say(sentence);
+  return sentence;
+}
+
+// The others hear of it, and the job goes on.
+void Job::survive(const Death& death) {
+  std::string sentence = note_failure(death);
   tell_all(command::TellDeath{death.node, sentence});
   note_gone(death.node.value);
 }

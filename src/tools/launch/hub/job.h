@@ -62,7 +62,7 @@ class Job {
  private:
   enum class Stage { kRunning, kEnding };
   struct Node {
-    bool started = false, joined = false, ended = false;
+    bool started = false, joined = false, left = false, ended = false;
     bool member = false;  // the others know it, and it has not gone
     std::optional<std::vector<std::byte>> card;
   };
@@ -76,6 +76,7 @@ class Job {
   bool is_guest(std::uint32_t node) const { return node >= plan_.program.map.started(); }
   void merge_cards();
   void consider(Death death);
+  std::string note_failure(const Death& death);
   void survive(const Death& death);
   void judge_soon();
   void exchanged();

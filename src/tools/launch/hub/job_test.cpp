@@ -75,6 +75,18 @@ TEST_F(JobTest, TheJobEndsOnceAndWhatComesLaterIsNotSaid) {
   EXPECT_EQ(told<command::End>().size(), 2u);
 }
 
+TEST_F(JobTest, ANodeThatFailsAfterItHasLeftEndsNobodyElse) {
+  job_->on_event(0, event::NodeLeft{NodeId{0}});
+  die(0, Death::Cause::kExitCode, 66);
+  job_->on_event(host_of(0), event::NodeEnded{NodeId{0}});
+  loop_->turn();
+  EXPECT_FALSE(job_->is_ending());
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_NE(said_[0].find("exited with code 66"), std::string::npos);
+  EXPECT_EQ(said_[0].find("being ended"), std::string::npos);
+  EXPECT_EQ(job_->exit_code(), 66);
+}
+
 TEST_F(JobTest, CardsGoToTheOtherHostsOnceAllAreThere) {
   std::vector<std::byte> bytes(3);
   for (std::uint32_t node : {0u, 1u}) {
