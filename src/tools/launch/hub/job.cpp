@@ -256,12 +256,9 @@ void Job::consider(Death death) {
   bool stranger = is_guest(node) && (!nodes_[node].member || entering_ == node);
   if (stranger) return guest_gives_up(node);
   bool ends_all = death.cause == Death::Cause::kNotStarted || death.cause == Death::Cause::kAsked;
-  if (plan_.survive && !ends_all) return survive(death);
   // Nobody waits for what has left, and the others' ends may not be over.
-  if (nodes_[node].left && death.cause == Death::Cause::kExitCode) {
-    note_failure(death);
-    return;
-  }
+  bool fails_alone = nodes_[node].left && death.cause == Death::Cause::kExitCode;
+  if ((plan_.survive && !ends_all) || fails_alone) return survive(death);
   if (!first_death_ || explains_more(death, *first_death_)) {
     first_death_ = std::move(death);
     verdict_.clear();
@@ -269,17 +266,12 @@ void Job::consider(Death death) {
   judge_soon();
 }
 
-// The job goes on. Returns the sentence that the user reads.
-std::string Job::note_failure(const Death& death) {
+// The job goes on, and the others hear of it with --on-death survive.
+void Job::survive(const Death& death) {
   if (exit_code_ == 0) exit_code_ = exit_code_of(death);
   std::string sentence = describe(death, host_name(death.node.value), 0);
   outlet_.say(sentence);
-  return sentence;
-}
-
-// The others hear of it, and the job goes on.
-void Job::survive(const Death& death) {
-  std::string sentence = note_failure(death);
+  if (!plan_.survive) return;
   tell_all(command::TellDeath{death.node, sentence});
   note_gone(death.node.value);
 }

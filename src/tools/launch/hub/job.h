@@ -76,7 +76,6 @@ class Job {
   bool is_guest(std::uint32_t node) const { return node >= plan_.program.map.started(); }
   void merge_cards();
   void consider(Death death);
-  std::string note_failure(const Death& death);
   void survive(const Death& death);
   void judge_soon();
   void exchanged();
