@@ -29,6 +29,7 @@ struct News {
     kLeft,    // alone (Departure)
     kJoined,  // a guest: admitted() is to be called once it can be spoken to
     kClosed,  // no node: nobody joins any more
+    kAsked,   // no node: the launcher asks for a snapshot (answer())
   };
   Kind kind = Kind::kDied;
   NodeId node;
@@ -89,10 +90,16 @@ class Bootstrap {
   virtual base::Result<History> enter() { return base::error("this job takes no guests"); }
   // Whether other front-ends of this process are in the job as well (membership/membership.h).
   virtual bool is_shared() const { return false; }
+  // How many front-ends of this process are in the job, with this one.
+  virtual std::uint32_t interfaces() const { return 1; }
   // Tells the launcher that this node can speak to a guest that was announced.
   virtual void admitted(NodeId) {}
   // Asks for an end of joining; it comes as news (kClosed).
   virtual void closing() {}
+  // Tells the launcher what this front-end has counted (node_snapshot.h), after kAsked; `of`: how
+  // many front-ends answer, interfaces(). From any thread; never blocks. Lost where the launcher
+  // has no room for it at the moment.
+  virtual void answer(std::span<const std::byte> /*snapshot*/, std::uint32_t /*of*/) {}
   // Tells the launcher that this node has left the job in order (terrane_finalize): its exit with 0
   // is then no failure. A node that joined and exits without it has failed, whatever its exit code.
   // A node that comes to another exchange has returned.

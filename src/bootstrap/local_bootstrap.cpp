@@ -178,6 +178,11 @@ void LocalBootstrap::closing() {
   send_packet(channel_.get(), {.kind = MessageKind::kClosing, .node = self_.value}, {}, {}, 0);
 }
 
+void LocalBootstrap::answer(std::span<const std::byte> snapshot, std::uint32_t of) {
+  MessageHeader header{.kind = MessageKind::kAnswer, .node = self_.value, .about = of};
+  send_packet(channel_.get(), header, snapshot, {}, MSG_DONTWAIT);
+}
+
 void LocalBootstrap::leaving(Departure departure) {
   MessageKind kind =
       departure == Departure::kAlone ? MessageKind::kLeavingAlone : MessageKind::kLeaving;
@@ -193,7 +198,8 @@ std::optional<News> LocalBootstrap::take_news() {
   PacketStatus status = news_reader_.receive(news_.get(), MSG_DONTWAIT);
   const MessageHeader& header = news_reader_.header();
   if (status != PacketStatus::kDone) return std::nullopt;
-  if (header.node >= nodes() && header.kind != MessageKind::kClosed) return std::nullopt;
+  bool of_all = header.kind == MessageKind::kClosed || header.kind == MessageKind::kAsk;
+  if (header.node >= nodes() && !of_all) return std::nullopt;
   switch (header.kind) {
     case MessageKind::kDeath:
       return News{News::Kind::kDied, NodeId{header.node}, std::string(news_reader_.text()), {}};
@@ -203,6 +209,8 @@ std::optional<News> LocalBootstrap::take_news() {
       return newcomer();
     case MessageKind::kClosed:
       return News{News::Kind::kClosed, {}, {}, {}};
+    case MessageKind::kAsk:
+      return News{News::Kind::kAsked, {}, {}, {}};
     default:
       return std::nullopt;
   }

@@ -15,7 +15,7 @@ namespace terrane::bootstrap {
 // launcher, the job's news and the lifeline: a pipe whose other end only the launcher holds, so
 // that the kernel kills this process (SIGKILL) when the launcher dies, even where this process is
 // not the launcher's own child. exchange() and take_news() are each for one thread at a time;
-// fail() is for any thread and for signal handlers.
+// answer() is for any thread, and fail() also for signal handlers.
 class LocalBootstrap final : public Bootstrap {
  public:
   // Claims the place that the inherited socket names.
@@ -37,6 +37,7 @@ class LocalBootstrap final : public Bootstrap {
   base::Result<History> enter() override;
   void admitted(NodeId guest) override;
   void closing() override;
+  void answer(std::span<const std::byte> snapshot, std::uint32_t of) override;
   void leaving(Departure departure) override;
   void ending(int code) override;
   [[noreturn]] void fail(std::string_view sentence, int code) override;

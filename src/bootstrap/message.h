@@ -35,6 +35,8 @@ enum class MessageKind : std::uint32_t {
   kClosing = 21,       // node: nobody is to join any more
   kClosed = 22,        // launcher, as news: nobody will
   kInside = 23,        // node that was let in: I have heard it, and am a node like any other now
+  kAsk = 24,           // launcher, as news: what have you counted?
+  kAnswer = 25,        // node: this (node_snapshot.h); `about`: of how many interfaces of mine one
 };
 
 inline constexpr std::uint32_t kMessageMagic = 0x31425254;  // "TRB1"

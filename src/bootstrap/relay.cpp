@@ -129,6 +129,7 @@ bool Relay::give_place(std::uint32_t node) {
   seat.lifeline = std::move(reader_.fds()[1]);
   seat.channel = std::move(channel);
   seat.news = std::move(our_news);
+  seat.asked = 0;
   watch(seat.channel.get(), node, true, EPOLLIN, EPOLL_CTL_ADD);
   if (status == PacketStatus::kDone) return true;
   seat.its_news = std::move(their_news);
@@ -191,6 +192,13 @@ bool Relay::understand(std::uint32_t node) {
     case MessageKind::kClosing:
       report(node, What::kClosing);
       return true;
+    case MessageKind::kAnswer: {
+      auto bytes = reader_.bytes();
+      answers_.push_back({NodeId{node}, header.about, {bytes.begin(), bytes.end()}});
+      seat.asked = 0;
+      report(node, What::kAnswered);
+      return true;
+    }
     case MessageKind::kLeavingAlone:
       seat.place.presence = Place::Presence::kLeft;
       report(node, What::kLeftAlone);

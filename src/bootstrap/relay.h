@@ -50,7 +50,8 @@ class Relay {
     kLeft,
     kLeftAlone,
     kFailed,
-    kEnding
+    kEnding,
+    kAnswered
   };
   struct Change {
     NodeId node;
@@ -100,6 +101,15 @@ class Relay {
   // That a guest joins, with the name of its host and its card; that nobody will any more.
   void tell_newcomer(NodeId guest, std::string_view host, std::span<const std::byte> card);
   void tell_closed();
+  // Asks every node here that is in the job for a snapshot; take_answers() has what comes. Result:
+  // the nodes that are not. A node that owes an answer is asked more and more seldom.
+  std::vector<NodeId> ask();
+  struct Answer {
+    NodeId node;
+    std::uint32_t of = 1;  // how many interfaces of the node's process answer, this one among them
+    std::vector<std::byte> snapshot;
+  };
+  std::vector<Answer> take_answers() { return std::exchange(answers_, {}); }
   // To a guest of this host: all others know it.
   void let_in(NodeId guest, std::span<const std::byte> history);
 
@@ -117,6 +127,7 @@ class Relay {
     std::vector<CardSender> outgoing;
     std::size_t sent = 0;  // of `outgoing`
     bool wants_room = false;
+    std::uint32_t asked = 0;  // questions since its last answer
     bool hears = true;  // news: a guest from when it is let in; what was before is its history
     Place place;
   };
@@ -148,6 +159,7 @@ class Relay {
   std::vector<std::vector<int>> relayed_fds_;  // the same descriptors, as senders want them
   std::vector<std::vector<std::byte>> foreign_;  // by node: came in for the exchange under way
   std::vector<Change>* changes_ = nullptr;       // during serve() and set_gone()
+  std::vector<Answer> answers_;
   base::UniqueFd events_;
   PacketReader reader_;
   bool must_retry_ = false;

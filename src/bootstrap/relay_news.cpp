@@ -2,10 +2,11 @@
 
 #include <sys/socket.h>
 
+#include <bit>
+
 #include "bootstrap/relay.h"
 
 namespace terrane::bootstrap {
-
 void Relay::tell_death(NodeId dead, std::string_view why) {
   tell_news({.kind = MessageKind::kDeath, .node = dead.value}, why);
 }
@@ -22,6 +23,23 @@ void Relay::tell_newcomer(NodeId guest, std::string_view host, std::span<const s
 }
 
 void Relay::tell_closed() { tell_news({.kind = MessageKind::kClosed, .node = kNoNode.value}, {}); }
+
+// An answer may be lost; but questions pile up at a node that does not read, so that it is asked
+// more and more seldom.
+std::vector<NodeId> Relay::ask() {
+  std::vector<NodeId> absent;
+  for (std::uint32_t node : here_) {
+    Seat& seat = seats_[node];
+    bool hears = seat.news && seat.hears && seat.place.presence == Place::Presence::kJoined;
+    if (!hears || seat.place.gone) {
+      absent.push_back(NodeId{node});
+    } else if (std::popcount(seat.asked++) <= 1 && seat.unsent_news.empty()) {
+      MessageHeader question{.kind = MessageKind::kAsk, .node = kNoNode.value};
+      send_packet(seat.news.get(), question, {}, {}, MSG_DONTWAIT);
+    }
+  }
+  return absent;
+}
 
 void Relay::let_in(NodeId guest, std::span<const std::byte> history) {
   Seat& seat = seats_[guest.value];

@@ -296,6 +296,34 @@ TEST_F(RelayTest, ADeathThatTheJobSurvivesIsToldToTheOthers) {
   EXPECT_EQ(reader.receive(news.get(), MSG_DONTWAIT), PacketStatus::kAgain);
 }
 
+TEST_F(RelayTest, WhoIsInTheJobIsAskedAndAnswers) {
+  EXPECT_EQ(relay_->ask(), (std::vector<NodeId>{NodeId{0}, NodeId{1}}));
+  join_both();
+  base::UniqueFd news = std::move(nodes_[1].reader.fds()[0]);
+  EXPECT_TRUE(relay_->ask().empty());
+  ASSERT_EQ(nodes_[1].reader.receive(news.get(), MSG_DONTWAIT), PacketStatus::kDone);
+  EXPECT_EQ(nodes_[1].reader.header().kind, MessageKind::kAsk);
+  nodes_[1].send({.kind = MessageKind::kAnswer, .node = 1, .about = 2}, "counted");
+  auto answered = std::vector<Relay::Change>{{NodeId{1}, Relay::What::kAnswered}};
+  EXPECT_EQ(serve(), answered);
+  auto answers = relay_->take_answers();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].of, 2u);
+  EXPECT_EQ(answers[0].snapshot.size(), 7u);
+  nodes_[1].send({.kind = MessageKind::kLeaving, .node = 1});
+  serve();
+  EXPECT_EQ(relay_->ask(), std::vector<NodeId>{NodeId{1}});
+}
+
+TEST_F(RelayTest, ANodeThatDoesNotAnswerIsSeldomAsked) {
+  join_both();
+  base::UniqueFd news = std::move(nodes_[1].reader.fds()[0]);
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(relay_->ask().empty());
+  int questions = 0;
+  while (nodes_[1].reader.receive(news.get(), MSG_DONTWAIT) == PacketStatus::kDone) ++questions;
+  EXPECT_EQ(questions, 11);
+}
+
 TEST_F(RelayTest, TheJobsEndMakesTheNewsReadableForEveryone) {
   join_both();
   for (BareNode& node : nodes_) {

@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace terrane::membership {
 
 base::Result<std::unique_ptr<bootstrap::Bootstrap>> Part::create(Place& place) {
@@ -31,7 +33,12 @@ void Part::fail(std::string_view sentence, int code) {
   ::_exit(code);
 }
 
+// A part that no longer listens keeps one question of the launcher.
 void Part::hear(const bootstrap::News& news) {
+  using Kind = bootstrap::News::Kind;
+  bool asked = std::ranges::any_of(
+      news_, [](const bootstrap::News& one) { return one.kind == Kind::kAsked; });
+  if (asked && news.kind == Kind::kAsked) return;
   news_.push_back(news);
   if (news_.size() == 1) ::eventfd_write(heard_.get(), 1);
 }

@@ -32,6 +32,10 @@ class Part final : public bootstrap::Bootstrap {
   void ending(int code) override { job_.ending(code); }
   [[noreturn]] void fail(std::string_view sentence, int code) override;
   bool is_shared() const override { return place_.has_others(*this); }
+  std::uint32_t interfaces() const override { return place_.interfaces(); }
+  void answer(std::span<const std::byte> snapshot, std::uint32_t of) override {
+    job_.answer(snapshot, of);
+  }
   int news_fd() const override { return either_.get(); }
   std::optional<bootstrap::News> take_news() override { return place_.take_news(*this); }
 

@@ -45,6 +45,12 @@ bool Place::has_others(const Part& part) {
   return others_inside(part);
 }
 
+std::uint32_t Place::interfaces() {
+  std::lock_guard hold(joining_);
+  return static_cast<std::uint32_t>(
+      std::ranges::count_if(parts_, [](const Part* one) { return one->inside_; }));
+}
+
 bool Place::others_inside(const Part& part) const {
   return std::ranges::any_of(parts_, [&](const Part* one) { return one != &part && one->inside_; });
 }

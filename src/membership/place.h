@@ -31,6 +31,7 @@ class Place {
   // Parts are in the job from join() or an exchange of theirs until leaving().
   void left(Part& part, bootstrap::Departure departure);
   bool has_others(const Part& part);
+  std::uint32_t interfaces();
   void give_back(Part& part);
   bool others_inside(const Part& part) const;
   base::Result<std::vector<bootstrap::Contribution>> exchange(Part& part,

@@ -23,6 +23,7 @@ struct Launcher {
   int connections = 0, alive = 0, exchanges = 0;
   std::vector<Departure> departures;
   std::deque<News> news;
+  std::vector<std::uint32_t> answers;
   base::UniqueFd readable{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 
   void tell(std::uint32_t node) {
@@ -46,6 +47,9 @@ class Connection final : public Bootstrap {
     return std::vector<Contribution>(2);
   }
   void leaving(Departure departure) override { launcher_.departures.push_back(departure); }
+  void answer(std::span<const std::byte>, std::uint32_t of) override {
+    launcher_.answers.push_back(of);
+  }
   void ending(int) override {}
   void fail(std::string_view, int code) override { ::_exit(code); }
   int news_fd() const override { return launcher_.readable.get(); }
@@ -132,6 +136,19 @@ TEST_F(PlaceTest, EveryPartHearsAllNewsInTheirOrder) {
   EXPECT_EQ(pages->take_news()->node.value, 1u);
   EXPECT_FALSE(is_readable(*pages));
   EXPECT_FALSE(pages->take_news());
+}
+
+TEST_F(PlaceTest, EveryPartThatIsInsideAnswersTheLauncher) {
+  auto pages = join(), chunks = join(), shmem = join();
+  shmem->leaving(Departure::kWithAll);
+  for (int i = 0; i < 3; ++i) launcher_.news.push_back({News::Kind::kAsked, {}, {}, {}});
+  for (Bootstrap* part : {pages.get(), chunks.get()}) {
+    auto news = part->take_news();
+    ASSERT_TRUE(news && news->kind == News::Kind::kAsked);
+    EXPECT_FALSE(part->take_news());  // one question at a time
+    part->answer({}, part->interfaces());
+  }
+  EXPECT_EQ(launcher_.answers, (std::vector<std::uint32_t>{2, 2}));
 }
 
 TEST_F(PlaceTest, AProcessWhoseInitialisationFailedLosesItsPlace) {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "bootstrap/job_map.h"
+#include "bootstrap/node_snapshot.h"
 #include "bootstrap/relay.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_reader.h"
@@ -67,6 +68,13 @@ void check_map(std::span<const std::byte> bytes) {
   }
 }
 
+void check_snapshot(std::span<const std::byte> bytes) {
+  std::vector<std::byte> exact(bytes.begin(), bytes.end());
+  auto snapshot = decode_snapshot(exact);
+  if (!snapshot) return;
+  TERRANE_CHECK(encode_snapshot(*snapshot) == exact, "a snapshot that is taken has one reading");
+}
+
 }  // namespace
 
 void run_one(std::span<const std::byte> input) {
@@ -79,7 +87,7 @@ void run_one(std::span<const std::byte> input) {
   }
   for (int packet = 0; packet < kMostPackets && !reader.empty(); ++packet) {
     std::uint32_t node = reader.below(kNodes);
-    switch (reader.below(6)) {
+    switch (reader.below(7)) {
       case 0:
         nodes[node].claim();
         break;
@@ -92,6 +100,11 @@ void run_one(std::span<const std::byte> input) {
       case 3:
         relay->fail_exchange("it cannot end");
         check_map(reader.take_part());
+        break;
+      case 6:
+        relay->ask();
+        relay->take_answers();
+        check_snapshot(reader.take_part());
         break;
       default:
         if (nodes[node].channel) send_one(reader, nodes[node].channel.get());

@@ -134,6 +134,9 @@ struct Refuse {  // instead of Start; the connection ends
   std::string sentence;
   auto fields() { return std::tie(sentence); }
 };
+struct Ask {  // what have your nodes counted? NodeUse and NodeAnswer come
+  auto fields() { return std::tie(); }
+};
 
 }  // namespace command
 
@@ -142,7 +145,7 @@ using HostCommand =
                  command::TellDeath, command::TellGone, command::Newcomer, command::LetIn,
                  command::Closed, command::Signal, command::End, command::Kill, command::Input,
                  command::InputEnd, command::OutputTaken, command::OutputClosed, command::Beat,
-                 command::Refuse>;
+                 command::Refuse, command::Ask>;
 
 // What the part of one host tells the job. Nodes are always of that host.
 namespace event {
@@ -248,6 +251,19 @@ struct GatewayUnlinked {  // ... and has it no longer
   auto fields() { return std::tie(gateway, why); }
 };
 
+struct NodeUse {  // of each node whose process runs, at once after Ask
+  NodeId node;
+  bool answers = false;  // it is in the job: NodeAnswer may follow
+  std::uint64_t at_ns = 0, processor_ns = 0, resident_bytes = 0;
+  auto fields() { return std::tie(node, answers, at_ns, processor_ns, resident_bytes); }
+};
+struct NodeAnswer {
+  NodeId node;
+  std::uint32_t of = 1;             // as Relay::Answer
+  std::vector<std::byte> snapshot;  // bootstrap/node_snapshot.h
+  auto fields() { return std::tie(node, of, snapshot); }
+};
+
 }  // namespace event
 
 using HostEvent =
@@ -256,7 +272,7 @@ using HostEvent =
                  event::NodeLeftAlone, event::NodeEnded, event::NodeDied, event::Card,
                  event::Exchanged, event::Signalled, event::Output, event::InputTaken,
                  event::Notice, event::HostSilent, event::Failed, event::Ended, event::Beat,
-                 event::GatewayLinked, event::GatewayUnlinked>;
+                 event::GatewayLinked, event::GatewayUnlinked, event::NodeUse, event::NodeAnswer>;
 
 // The receiver of the events of a host's part.
 class HostListener {

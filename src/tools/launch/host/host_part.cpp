@@ -171,6 +171,7 @@ void HostPart::act(const HostCommand& command) {
             relay_->announce_end();
             this->end(end.delay_ms);
           },
+          [this](const command::Ask&) { ask_nodes(); },
           [this](const command::Kill&) {
             kill_tagger();
             kill_now();
@@ -214,6 +215,9 @@ void HostPart::take_changes(const std::vector<bootstrap::Relay::Change>& changes
         break;
       case What::kClosing:
         report(event::NodeCloses{node});
+        break;
+      case What::kAnswered:
+        pass_answers();
         break;
       case What::kLeft:
         report(event::NodeLeft{node});

@@ -90,6 +90,10 @@ class HostPart {
   void maybe_ended();
   std::vector<pid_t> spared() const;
 
+  // host_part_counts.cpp
+  void ask_nodes();
+  void pass_answers();
+
   // host_part_adopted.cpp
   base::Result<> open_door();
   void on_adopted_end(NodeId node, pid_t pid, std::optional<int> status);
