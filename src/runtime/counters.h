@@ -19,6 +19,20 @@ class Counter {
 
 class SiteCounters;
 
+// Where a thread counts what happens to pages; nullptr: nowhere. Another thread may set it.
+class SitesPointer {
+ public:
+  SitesPointer& operator=(SiteCounters* sites) {
+    to_.store(sites, std::memory_order_release);
+    return *this;
+  }
+  operator SiteCounters*() const { return to_.load(std::memory_order_acquire); }
+  SiteCounters* operator->() const { return *this; }
+
+ private:
+  std::atomic<SiteCounters*> to_{nullptr};
+};
+
 // What one thread did, in ViSMI's categories (ViSMI, section 5). Fields that end in _ns are
 // nanoseconds.
 struct Counters {
@@ -26,7 +40,8 @@ struct Counters {
       pages_invalidated, pages_evicted, pages_adopted, pages_refreshed,
       refreshed_unused,  // refreshed again although no thread had used the previous refresh
       zero_fills, scans, idle_scans, lock_acquires, barriers, messages_sent, message_bytes_sent,
-      link_messages, link_bytes, fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns;
+      messages_received, message_bytes_received, link_messages, link_bytes, fetch_ns, lock_ns,
+      barrier_ns, handler_ns, overhead_ns;
   // Counts a message to another node. far: that node is in another cluster.
   void sent(std::uint64_t bytes, bool far) {
     messages_sent.add(1);
@@ -36,7 +51,7 @@ struct Counters {
     link_bytes.add(bytes);
   }
 
-  SiteCounters* sites = nullptr;  // of the node; nullptr without a report of allocations
+  SitesPointer sites;  // of the node; nullptr without a report, and while nobody watches the node
 };
 
 }  // namespace terrane::runtime

@@ -43,7 +43,7 @@ std::uint64_t sleep_ns(const WaitLimit& limit) {
 
 Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
                ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
-               protocol::sc::Pages& sc, DeathHandler on_death)
+               protocol::sc::Pages& sc, NewsHandler on_news)
     : space_(space),
       transport_(transport),
       bootstrap_(bootstrap),
@@ -53,7 +53,7 @@ Engine::Engine(PageSpace& space, transport::Transport& transport, bootstrap::Boo
       hlrc_(hlrc),
       sc_(sc),
       page_(space.unit() / sizeof(Line)),
-      on_death_(std::move(on_death)) {
+      on_news_(std::move(on_news)) {
   effects_.bytes.reserve(1 << 16);
   std::vector<bool> far;
   for (std::uint32_t n = 0; n < bootstrap_.nodes(); ++n)
@@ -464,6 +464,8 @@ void Engine::run_handlers(ThreadContext& context) {
 void Engine::received(NodeId from, transport::Bytes message) {
   ThreadContext& context = threads_.current();
   context.took = true;
+  context.counters.messages_received.add(1);
+  context.counters.message_bytes_received.add(message.size());
   if (!can_wait(message)) context.took_urgent = true;
   if (RemotePages::is_ours(message)) {
     if (!remote_.received(from, message, context.counters)) malformed(from);

@@ -31,12 +31,13 @@ namespace terrane::runtime {
 // transport and serves the other nodes.
 class Engine final : private transport::Receiver {
  public:
-  // Called by the handler thread when a node has died and the job goes on.
-  using DeathHandler = std::function<void(const bootstrap::News&)>;
+  // Called by the handler thread when the launcher has news: a node has died and the job goes on,
+  // or it asks for a snapshot.
+  using NewsHandler = std::function<void(const bootstrap::News&)>;
 
   Engine(PageSpace& space, transport::Transport& transport, bootstrap::Bootstrap& bootstrap,
          ThreadRegistry& threads, protocol::Core& core, protocol::Hlrc& hlrc,
-         protocol::sc::Pages& sc, DeathHandler on_death);
+         protocol::sc::Pages& sc, NewsHandler on_news);
   ~Engine();
 
   // Runs an operation of the calling thread to its end. Returns its value.
@@ -189,7 +190,7 @@ class Engine final : private transport::Receiver {
   std::vector<std::byte> grant_;    // a grant or arrival with blocks appended; under the mutex
   WaitReports reports_;             // under the mutex
   std::uint64_t locks_due_ns_ = 0;  // next time to report held locks; of the handler thread
-  DeathHandler on_death_;
+  NewsHandler on_news_;
   // The first peer that was lost, when, and the error message. Under the mutex.
   std::uint64_t lost_at_ns_ = 0;
   NodeId lost_;

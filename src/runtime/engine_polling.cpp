@@ -125,7 +125,8 @@ void Engine::look_after_locks() {
 
 void Engine::look_after_deaths() {
   while (auto news = bootstrap_.take_news()) {
-    if (news->kind == bootstrap::News::Kind::kDied) on_death_(*news);
+    on_news_(*news);
+    if (news->kind == bootstrap::News::Kind::kAsked) continue;
     std::lock_guard hold(mutex_);
     if (lost_ == news->node) lost_at_ns_ = 0;
   }

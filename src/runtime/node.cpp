@@ -64,6 +64,30 @@ void end_without(bootstrap::Bootstrap& bootstrap, const bootstrap::News& news) {
                  1);
 }
 
+// By the handler thread. answers: nullptr: the node cannot answer yet.
+void hear(bootstrap::Bootstrap& bootstrap, Snapshots* answers, const bootstrap::News& news) {
+  if (news.kind == bootstrap::News::Kind::kDied) end_without(bootstrap, news);
+  if (news.kind == bootstrap::News::Kind::kAsked && answers != nullptr) answers->asked();
+}
+
+// What does not depend on other parts of the node.
+protocol::HlrcConfig config_of(const Options& options, const PageSpace& space) {
+  protocol::HlrcConfig hlrc;
+  hlrc.self = space.self();
+  hlrc.nodes = space.nodes();
+  hlrc.blocks = space.blocks();
+  hlrc.sc_first = space.sc_first();
+  hlrc.block_bytes = space.unit();
+  hlrc.detection = space.detection();
+  hlrc.enters_protected = space.enters_protected();
+  hlrc.sequential = options.sequential && space.nodes() > 1;
+  hlrc.in_memory_barriers = options.meet;
+  hlrc.tunables = protocol::tuned({}, options.prediction.on);
+  hlrc.tunables.max_run = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kRunBytes / space.unit(), 1, protocol::Hlrc::kMaxRun));
+  return hlrc;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> Node::join() {
@@ -113,24 +137,12 @@ base::Result<> Node::start() {
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);
   if (!watching) return watching;
-  protocol::HlrcConfig hlrc;
-  hlrc.self = self();
-  hlrc.nodes = nodes();
-  hlrc.blocks = space_->blocks();
-  hlrc.sc_first = space_->sc_first();
-  hlrc.block_bytes = space_->unit();
-  hlrc.detection = space_->detection();
-  hlrc.enters_protected = space_->enters_protected();
-  hlrc.tunables = protocol::tuned({}, options.value().prediction.on);
-  hlrc.tunables.max_run = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(kRunBytes / space_->unit(), 1, protocol::Hlrc::kMaxRun));
+  protocol::HlrcConfig hlrc = config_of(options.value(), *space_);
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
   page_guesses_ = protocol::make_page_guesses(options.value().prediction, space_->history());
-  hlrc.sequential = options.value().sequential && nodes() > 1;
   CheckedPages::configure(*space_, hlrc);
   hlrc.migrate = options.value().migrate && !hlrc.check_races;
-  hlrc.in_memory_barriers = options.value().meet;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(config_of_pages(hlrc), memory, *hlrc_,
@@ -138,11 +150,25 @@ base::Result<> Node::start() {
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
-      [this](const bootstrap::News& news) { end_without(*bootstrap_, news); });
+      [this](const bootstrap::News& news) { hear(*bootstrap_, answers_, news); });
   attach(threads_, *engine_, *hlrc_, locks_.get());
+  snapshots_ = std::make_unique<Snapshots>(
+      Snapshots::Sources{.job = *bootstrap_,
+                         .threads = threads_,
+                         .space = *space_,
+                         .engine = *engine_,
+                         .hlrc = *hlrc_,
+                         .sc = *sc_,
+                         .sites = sites_.get(),
+                         .locks = locks_.get(),
+                         .count_locks = [this](LockCounters* locks) { count_locks(locks); },
+                         .joined_ns = joined_ns_});
+  answers_ = snapshots_.get();
   watch_memory();
   return {};
 }
+
+void set_names(Node& node, ProgramNames names) { node.snapshots_->set_names(std::move(names)); }
 
 // A node whose machine or control group shrinks while it runs gives homes away. Alone it has nobody
 // to give them to.
@@ -201,7 +227,10 @@ base::Result<> Node::wire_up(const Options& options) {
   return {};
 }
 
-Node::~Node() = default;
+// The handler thread hears of questions.
+Node::~Node() {
+  if (engine_ != nullptr) engine_->stop();
+}
 
 int Node::leave(const ProgramNames& names, int code) {
   memory_watch_.stop();
@@ -212,6 +241,7 @@ int Node::leave(const ProgramNames& names, int code) {
   });
   left_.store(true);
   engine_->stop();
+  snapshots_->stop();
   // Not on the program's stack: a fault there would ask the transport.
   on_own_stack([this] { transport_->finish(); });
   if (has_stats_) report();

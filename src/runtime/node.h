@@ -13,6 +13,7 @@
 #include "runtime/outcome.h"
 #include "runtime/page_looks.h"
 #include "runtime/race_reporter.h"
+#include "runtime/snapshots.h"
 #include "runtime/stack_guards.h"
 #include "runtime/statistics.h"
 #include "runtime/synchronisation.h"
@@ -111,6 +112,7 @@ class Node : public Synchronisation {
     return engine_->allocation_of(block);
   }
   std::uint64_t block_bytes() const { return space_->unit(); }
+  friend void set_names(Node& node, ProgramNames names);
   // Marks the calling thread as a thread of the runtime, with that name, and not of the program.
   void set_role(const char* role) { threads_.current().role = role; }
 
@@ -146,6 +148,8 @@ class Node : public Synchronisation {
   bool has_stats_ = false;               // --stats
   std::unique_ptr<SiteCounters> sites_;  // this and locks_: nullptr without a report
   std::unique_ptr<LockCounters> locks_;
+  std::unique_ptr<Snapshots> snapshots_;
+  std::atomic<Snapshots*> answers_{nullptr};  // the same, once questions can be answered
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   RaceReporter races_;
@@ -160,6 +164,9 @@ struct Totals {
       pages_invalidated, pages_evicted, lock_acquires, barriers, messages_sent, message_bytes_sent,
       fetch_ns, lock_ns, barrier_ns, handler_ns, overhead_ns, elapsed_ns;
 };
+
+// How the program of the node names its places while it runs (`terrane top`).
+void set_names(Node& node, ProgramNames names);
 
 // mprotect for the program on shared memory, at this node: whole pages. 0, or -1 and errno.
 int set_rights(const Node& node, void* address, std::uint64_t bytes, int rights);

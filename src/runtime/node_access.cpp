@@ -45,6 +45,7 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   std::uint64_t fetched = context.counters.pages_fetched.get();
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
   std::uint64_t kept = space_->kept_bytes(self());
+  context.ongoing.begin(Ongoing::What::kFault, from);
   auto result = make_present(context, BlockId{offset / space_->unit()},
                              write ? protocol::Access::kWrite : protocol::Access::kRead);
   // A fault that fetched nothing: if its page got memory it was filled with zeros; otherwise it was
@@ -52,15 +53,13 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
   bool came = context.counters.pages_fetched.get() != fetched;
   bool zeros = !came && space_->kept_bytes(self()) > kept;
   if (zeros) context.counters.zero_fills.add(1);
-  if (sites_ != nullptr) {
-    SiteCounters::Site& site = sites_->of(offset / space_->unit());
-    ++site.faults;
-    if (zeros) ++site.zeros;
-  }
+  context.ongoing.end();
   std::uint64_t ns = ns_since(from);
   (came ? context.counters.fetch_ns : context.counters.overhead_ns).add(ns);
-  if (sites_ != nullptr && sites_->sharing() != nullptr)
-    sites_->sharing()->waited(offset / space_->unit(), ns, came);
+  if (SiteCounters* sites = context.counters.sites) {
+    sites->note_fault(offset, zeros, ns);
+    if (sites->sharing() != nullptr) sites->sharing()->waited(offset / space_->unit(), ns, came);
+  }
   context.waited_ns = 0;
   if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
   return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed

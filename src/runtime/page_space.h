@@ -270,6 +270,11 @@ struct WatchedPages {
 // Which pages have memory at this node, for those who watch it.
 struct KeptPages {
   static Growth& growth(PageSpace& space) { return space.growth_; }
+  // What the node may keep now of pages, copies and twins; ~0: no limit.
+  static std::uint64_t limit_bytes(const PageSpace& space) {
+    std::uint64_t blocks = space.limit_blocks_.load(std::memory_order_relaxed);
+    return blocks == ~0ull ? blocks : blocks * space.unit_;
+  }
   // The next run of them at or after `from`; count 0: there is none.
   static protocol::BlockRange next(PageSpace& space, std::uint64_t from) {
     return space.control_of(space.self_).populated.next_run(from, space.blocks_);

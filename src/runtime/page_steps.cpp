@@ -17,9 +17,7 @@ namespace {
 void count_flushed(std::uint64_t block, std::uint64_t bytes, Counters& counters) {
   counters.pages_flushed.add(1);
   counters.bytes_flushed.add(bytes);
-  if (counters.sites == nullptr) return;
-  counters.sites->of(block).flushed += bytes;
-  counters.sites->writes().note_flushed(block);
+  if (counters.sites != nullptr) counters.sites->note_flushed(block, bytes);
 }
 
 SharingWatch* watch_of(const Counters& counters) {
@@ -310,7 +308,7 @@ void PageSteps::perform(const protocol::Merge& step) {
   std::byte* page = space_.mapping_.runtime() + offset;
   counters_.pages_refreshed.add(1);
   if (step.unused) counters_.refreshed_unused.add(1);
-  if (counters_.sites != nullptr) ++counters_.sites->of(step.block.value).refreshed;
+  if (counters_.sites != nullptr) counters_.sites->note_refreshed(step.block.value);
   std::byte* staged = space_.staging_.data() + step.slot * space_.unit_;
   SharingWatch* watch = watch_of(counters_);
   WatchedTime time(watch, step.block.value);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,10 +14,14 @@ struct NamedVariable {
 };
 
 // How a front-end names places of its program. Called by the thread that leaves the job, on its own
-// stack; shared memory is out of reach then.
+// stack; shared memory is out of reach then. variable() of a lock, and what says so, is also called
+// while the program runs.
 struct ProgramNames {
   // What holds the byte at the address.
   std::function<NamedVariable(std::uintptr_t address)> variable;
+  // The variables that have bytes in a page, which begins there, in a few words; empty: none. Also
+  // called while the program runs, by a thread of the runtime.
+  std::function<std::string(std::uintptr_t page, std::size_t bytes)> variables;
   // Where an instruction comes from, such as "file.c:12".
   std::function<std::string(std::uintptr_t code)> place;
   // Whether an ordinary load or store there is an atomic one, as far as that is known.

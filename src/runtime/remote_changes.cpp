@@ -45,8 +45,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   context.counters.pages_flushed.add(1);
   context.counters.bytes_flushed.add(size);
   if (SiteCounters* sites = context.counters.sites) {
-    sites->of(step.block.value).flushed += size;
-    sites->writes().note_flushed(step.block.value);
+    sites->note_flushed(step.block.value, size);
     if (SharingWatch* watch = sites->sharing()) watch->flushes(step.block.value, {diff, size});
   }
   return size;

@@ -9,6 +9,8 @@
 
 #include "base/log.h"
 #include "base/unique_fd.h"
+#include "protocol/core/object_ids.h"
+#include "runtime/wait_reports.h"
 
 namespace terrane::runtime {
 namespace {
@@ -40,6 +42,18 @@ NamedVariable variable_of(std::uint64_t offset, const PageSpace& space, Engine& 
   if (names.allocation) name = names.allocation(name);
   if (name.empty()) name = "an allocation";
   return {std::move(name), offset - region.blocks.first * unit};
+}
+
+std::string name_of_lock(std::uint64_t token, const ProgramNames& names) {
+  LockId lock{token};
+  if (names.variable && protocol::is_object(lock)) {
+    NamedVariable variable = names.variable(protocol::address_of(lock));
+    if (!variable.name.empty())
+      return variable.offset == 0
+                 ? fmt::format("the lock {}", variable.name)
+                 : fmt::format("the lock {}+{:#x}", variable.name, variable.offset);
+  }
+  return name_of_token(lock);
 }
 
 std::string quoted(std::string_view text) {

@@ -15,6 +15,9 @@ namespace terrane::runtime {
 NamedVariable variable_of(std::uint64_t offset, const PageSpace& space, Engine& engine,
                           const ProgramNames& names);
 
+// A lock by its token: "the lock hot_lock", or by its kind and address or number.
+std::string name_of_lock(std::uint64_t token, const ProgramNames& names);
+
 // As a string of JSON.
 std::string quoted(std::string_view text);
 

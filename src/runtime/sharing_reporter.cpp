@@ -5,9 +5,7 @@
 #include <optional>
 
 #include "base/log.h"
-#include "protocol/core/object_ids.h"
 #include "runtime/report_names.h"
-#include "runtime/wait_reports.h"
 
 namespace terrane::runtime {
 namespace {
@@ -84,18 +82,6 @@ void add(std::uint32_t node, std::span<const std::byte> from, const PageSpace& s
     }
     heard.records.push_back(std::move(one));
   }
-}
-
-std::string name_of_lock(std::uint64_t token, const ProgramNames& names) {
-  LockId lock{token};
-  if (names.variable && protocol::is_object(lock)) {
-    NamedVariable variable = names.variable(protocol::address_of(lock));
-    if (!variable.name.empty())
-      return variable.offset == 0
-                 ? fmt::format("the lock {}", variable.name)
-                 : fmt::format("the lock {}+{:#x}", variable.name, variable.offset);
-  }
-  return name_of_token(lock);
 }
 
 void log(const std::vector<std::string>& lines) {

@@ -83,8 +83,40 @@ SiteCounters::~SiteCounters() {
   if (evicted_words_ != nullptr) ::munmap(evicted_words_, evicted_bytes_);
 }
 
+HotPages& SiteCounters::watch_pages() {
+  std::lock_guard hold(watching_);
+  if (owned_hot_ == nullptr) owned_hot_ = std::make_unique<HotPages>();
+  hot_.store(owned_hot_.get(), std::memory_order_release);
+  return *owned_hot_;
+}
+
+void SiteCounters::note_fault(std::uint64_t offset, bool zeros, std::uint64_t ns) {
+  std::uint64_t block = offset / unit_;
+  Site& site = of(block);
+  ++site.faults;
+  if (zeros) ++site.zeros;
+  if (HotPages* hot = hot_.load(std::memory_order_acquire))
+    hot->note_fault(block, offset % unit_, ns);
+}
+
+void SiteCounters::note_flushed(std::uint64_t block, std::uint64_t bytes) {
+  of(block).flushed += bytes;
+  writes_.note_flushed(block);
+  if (HotPages* hot = hot_.load(std::memory_order_acquire))
+    hot->note(block, HotPages::What::kFlushed, bytes);
+}
+
+void SiteCounters::note_refreshed(std::uint64_t block) {
+  ++of(block).refreshed;
+  if (HotPages* hot = hot_.load(std::memory_order_acquire))
+    hot->note(block, HotPages::What::kRefreshed);
+}
+
 void SiteCounters::note_fetched(protocol::BlockRange blocks) {
   of(blocks.first).fetched += static_cast<std::uint32_t>(blocks.count);
+  if (HotPages* hot = hot_.load(std::memory_order_acquire))
+    for (std::uint64_t b = blocks.first; b < blocks.end(); ++b)
+      hot->note(b, HotPages::What::kFetched);
   for (std::uint64_t b = blocks.first; evicted_words_ != nullptr && b < blocks.end(); ++b) {
     if (!evicted_.contains(b)) continue;
     evicted_.erase(b);

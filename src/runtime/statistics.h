@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "protocol/steps/block_set.h"
 #include "protocol/steps/effects.h"
 #include "runtime/counters.h"
+#include "runtime/hot_pages.h"
 #include "runtime/page_writes.h"
 
 namespace terrane::runtime {
@@ -44,6 +46,14 @@ class SiteCounters {
   void watch_sharing(std::uint32_t nodes);
   // nullptr: it is not watched.
   SharingWatch* sharing() const { return sharing_.get(); }
+  // From now on the pages that cost most are counted, each by itself. Any thread, also later.
+  HotPages& watch_pages();
+  // A thread was in a fault for so long, for the byte at the offset in shared memory; zeros: it got
+  // a page of zeros.
+  void note_fault(std::uint64_t offset, bool zeros, std::uint64_t ns);
+  // Changes went to the home; those of others came with the copy of a page that stays.
+  void note_flushed(std::uint64_t block, std::uint64_t bytes);
+  void note_refreshed(std::uint64_t block);
   // Pages came from other nodes; a copy went because memory was short.
   void note_fetched(protocol::BlockRange blocks);
   void note_evicted(std::uint64_t block) {
@@ -60,6 +70,9 @@ class SiteCounters {
   std::vector<std::atomic<bool>> used_;  // by kGroup stretches
   PageWrites writes_;
   std::unique_ptr<SharingWatch> sharing_;
+  std::mutex watching_;
+  std::unique_ptr<HotPages> owned_hot_;
+  std::atomic<HotPages*> hot_{nullptr};  // nullptr: nobody watches the node
   std::uint64_t evicted_bytes_ = 0;
   void* evicted_words_ = nullptr;
   protocol::BlockSet evicted_;  // and not fetched since

@@ -54,7 +54,7 @@ void Synchronisation::attach(ThreadRegistry& threads, Engine& engine, protocol::
   threads_ = &threads;
   engine_ = &engine;
   hlrc_ = &hlrc;
-  locks_ = locks;
+  count_locks(locks);
   scale_.mark();
 }
 
@@ -77,8 +77,10 @@ auto Synchronisation::synchronise(Waiting waiting, Start start) {
     Inside inside(context);
     context.waiting = waiting;
     std::uint64_t from = platform::ticks();
+    context.ongoing.begin(Ongoing::What::kLock, from);
     engine_->look(context);
     auto finish = [&] {
+      context.ongoing.end();
       account(context, &Counters::lock_ns, from);
       context.waiting = {};
     };
@@ -107,7 +109,8 @@ void Synchronisation::look() {
 template <typename Acquire>
 protocol::LockResult Synchronisation::count_lock(LockId lock, Acquire acquire) {
   Counters& counters = threads_->current().counters;
-  if (locks_ == nullptr) {
+  LockCounters* locks = locks_.load(std::memory_order_acquire);
+  if (locks == nullptr) {
     auto result = acquire();
     if (result == protocol::LockResult::kOk) counters.lock_acquires.add(1);
     return result;
@@ -116,7 +119,7 @@ protocol::LockResult Synchronisation::count_lock(LockId lock, Acquire acquire) {
                 dropped = counters.pages_invalidated.get(),
                 refreshed = counters.pages_refreshed.get();
   auto result = acquire();
-  LockCounters::Lock& counts = locks_->of(lock);
+  LockCounters::Lock& counts = locks->of(lock);
   counts.wait_ns += counters.lock_ns.get() - waited;
   counts.dropped += counters.pages_invalidated.get() - dropped;
   counts.refreshed += counters.pages_refreshed.get() - refreshed;
@@ -219,7 +222,9 @@ void Synchronisation::await_fence(std::uint64_t until_ns) {
     ThreadContext& context = threads_->current();
     Inside inside(context);
     std::uint64_t from = platform::ticks();
+    context.ongoing.begin(Ongoing::What::kLock, from);
     engine_->await_fence(context, until_ns);
+    context.ongoing.end();
     account(context, &Counters::lock_ns, from);
   });
 }
@@ -273,12 +278,14 @@ Outcome Synchronisation::at_barrier(BarrierId barrier, std::uint32_t threads_her
     Inside inside(context);
     context.waiting = {For::kBarrier, barrier.value};
     std::uint64_t from = platform::ticks();
+    context.ongoing.begin(Ongoing::What::kBarrier, from);
     Result one;
     if constexpr (std::is_void_v<decltype(start.begin(context.strand, one.reduced).value())>) {
       engine_->run_expecting(context, start.begin(context.strand, one.reduced));
     } else {
       one.matched = engine_->run_expecting(context, start.begin(context.strand, one.reduced));
     }
+    context.ongoing.end();
     account(context, &Counters::barrier_ns, from);
     context.waiting = {};
     return one;

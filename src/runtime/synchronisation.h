@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -68,6 +69,8 @@ class Synchronisation {
 
   // Before the first call. locks: nullptr without a report; all outlive the calls.
   void attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc, LockCounters* locks);
+  // From now on the costs of locks are counted there. Any thread.
+  void count_locks(LockCounters* locks) { locks_.store(locks, std::memory_order_release); }
   std::uint64_t ns_since(std::uint64_t from) const {
     return scale_.duration_ns(platform::ticks() - from);
   }
@@ -84,7 +87,7 @@ class Synchronisation {
   ThreadRegistry* threads_ = nullptr;
   Engine* engine_ = nullptr;
   protocol::Hlrc* hlrc_ = nullptr;
-  LockCounters* locks_ = nullptr;
+  std::atomic<LockCounters*> locks_{nullptr};
   platform::TickScale scale_;  // as of attach(): exact enough for short times
 };
 

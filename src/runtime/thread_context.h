@@ -81,6 +81,31 @@ struct Waiting {
   std::int64_t until = 0;  // value of the counter
 };
 
+// What the thread does now other than to compute, and since when, for who looks at the node: the
+// counters have it when it has ended.
+class Ongoing {
+ public:
+  enum class What : std::uint8_t { kNothing, kFault, kLock, kBarrier };
+  struct Now {
+    What what = What::kNothing;
+    std::uint64_t since = 0;  // in ticks
+  };
+
+  // By the thread itself. since: in ticks.
+  void begin(What what, std::uint64_t since) {
+    now_.store(since << 2 | static_cast<std::uint64_t>(what), std::memory_order_relaxed);
+  }
+  void end() { now_.store(0, std::memory_order_relaxed); }
+  // By any thread.
+  Now now() const {
+    std::uint64_t word = now_.load(std::memory_order_relaxed);
+    return {static_cast<What>(word & 3), word >> 2};
+  }
+
+ private:
+  std::atomic<std::uint64_t> now_{0};
+};
+
 // A node to which a message was sent, and which of its sleeping threads the message must wake.
 struct Unrung {
   NodeId to;
@@ -129,6 +154,7 @@ struct ThreadContext {
   }
   protocol::FlushesUnderWay flushes;
   Counters counters;
+  Ongoing ongoing;
   Waiting waiting;
   waiting::Backoff tries;                  // retries in a row, each of which found the lock in use
   WaitLimit limit;                         // when a sleep expires that may expire

@@ -27,6 +27,7 @@
 #include "frontend/threads/polled_words.h"
 #include "frontend/threads/polling.h"
 #include "frontend/threads/process_signals.h"
+#include "frontend/threads/race_names.h"
 #include "frontend/threads/seen_accesses.h"
 #include "platform/fault_signal.h"
 #include "platform/view_rights.h"
@@ -168,6 +169,7 @@ void Program::start() {
   begin_signals(*program);
   begin_executing();
   report_crashes();
+  runtime::set_names(*program->node_, live_names());
 }
 
 void Program::share_control() {

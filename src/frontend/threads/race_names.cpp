@@ -40,10 +40,19 @@ runtime::ProgramNames program_names() {
   std::string path = set == nullptr ? "" : set;
   return {
       .variable = [path](std::uintptr_t at) { return variable_of(at, path); },
+      .variables = {},
       .place = [path](std::uintptr_t at) { return place_of_code(at, path); },
       .is_atomic = [path](std::uintptr_t at) { return source_says_atomic(at, path); },
       .allocation = [path](const std::string& name) { return line_of_call(name, path); },
   };
+}
+
+runtime::ProgramNames live_names() {
+  return {.variable = [](std::uintptr_t at) { return named(variable_at(at)); },
+          .variables = [](std::uintptr_t at, std::size_t bytes) { return variables_in(at, bytes); },
+          .place = {},
+          .is_atomic = {},
+          .allocation = {}};
 }
 
 }  // namespace terrane::frontend::threads

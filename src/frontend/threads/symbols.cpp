@@ -229,6 +229,64 @@ std::string variable_at(std::uintptr_t at) {
 
 namespace {
 
+constexpr std::size_t kMostNamed = 2;
+
+// A variable that has bytes in a range, and its address in the file.
+struct Inside {
+  std::uintptr_t value;
+  std::string name;
+  bool operator<(const Inside& other) const { return value < other.value; }
+};
+
+std::vector<Inside> variables_of(const Contents& file, std::uint32_t table, std::uintptr_t from,
+                                 std::size_t bytes) {
+  std::vector<Inside> all;
+  const auto* head = file.at<ElfW(Ehdr)>(0);
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return all;
+  const auto* sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
+  for (std::size_t i = 0; sections != nullptr && i < head->e_shnum; ++i) {
+    if (sections[i].sh_type != table || sections[i].sh_link >= head->e_shnum) continue;
+    std::size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
+    const auto* symbols = file.at<ElfW(Sym)>(sections[i].sh_offset, count);
+    const ElfW(Shdr)& names = sections[sections[i].sh_link];
+    const auto* text = file.at<char>(names.sh_offset, names.sh_size);
+    if (symbols == nullptr || text == nullptr) continue;
+    for (std::size_t s = 0; s < count; ++s) {
+      const ElfW(Sym)& symbol = symbols[s];
+      bool is_variable = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+                         symbol.st_shndx != SHN_UNDEF && symbol.st_name < names.sh_size;
+      bool is_inside = symbol.st_value < from + bytes && symbol.st_value + symbol.st_size > from;
+      if (!is_variable || !is_inside) continue;
+      const char* name = text + symbol.st_name;
+      all.push_back({symbol.st_value, {name, ::strnlen(name, names.sh_size - symbol.st_name)}});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string variables_in(std::uintptr_t at, std::size_t bytes) {
+  // The file's part may begin or end within the range.
+  Module module = module_of(at);
+  if (module.path.empty()) module = module_of(at + bytes - 1);
+  if (module.path.empty()) return {};
+  std::uintptr_t from = at - module.base;
+  Contents file(module.path.c_str());
+  std::vector<Inside> all = variables_of(file, SHT_SYMTAB, from, bytes);
+  if (all.empty()) all = variables_of(file, SHT_DYNSYM, from, bytes);
+  std::sort(all.begin(), all.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + all[i].name;
+    if (all[i].value < from) text += fmt::format("+{:#x}", from - all[i].value);
+  }
+  return all.size() > kMostNamed ? fmt::format("{} and {} more", text, all.size() - kMostNamed)
+                                 : text;
+}
+
+namespace {
+
 // Calls function(index, symbol, name) for each symbol by which the program is linked to libraries.
 // False: the file does not tell them.
 template <typename Function>

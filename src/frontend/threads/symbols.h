@@ -22,6 +22,9 @@ std::string place_of_code(std::uintptr_t at, const std::string& search_path);
 bool source_says_atomic(std::uintptr_t at, const std::string& search_path);
 // The variable of the program or of a library that holds the byte: "u+0x1000". Empty: none does.
 std::string variable_at(std::uintptr_t at);
+// The variables of the file that is loaded there that have bytes in [at, at + bytes), in a few
+// words by their addresses: "u+0x1000", "a, b and 7 more". Empty: there is none.
+std::string variables_in(std::uintptr_t at, std::size_t bytes);
 // Whether the program's own file defines a function of that name, and does not only take its
 // address. Programs that are not position-independent have a place for each function of a library
 // whose address they take.

@@ -87,6 +87,8 @@ ChunkEngine::Answer ChunkEngine::call_for_scope(Waiter& waiter, ChunkId chunk,
                                                 trace::ScopeOrigin origin,
                                                 std::uint64_t deadline_ns, MakeEvent make) {
   Answer answer = call(waiter, deadline_ns, make);
+  if (origin == trace::ScopeOrigin::kTake && answer.status == machine::Status::kOk)
+    streams_.taken(chunk, waiter.waited_ns);
   bool noted_when_over = answer.at_once && origin == trace::ScopeOrigin::kOpen;
   if (trace_ && !noted_when_over) {
     bool at_once = waiter.since == 0 && answer.status == machine::Status::kOk;
@@ -203,6 +205,7 @@ bool ChunkEngine::close(ScopeId id) {
   Scope scope = std::move(at->second);
   scopes_.erase(at);
   scope.buffer.reset();
+  if (scope.mode != Mode::kRead) streams_.written(scope.chunk, scope.range.bytes);
   if (scope.works) {
     step(machine::WorkRelease{scope.chunk, scope.place});
     return true;

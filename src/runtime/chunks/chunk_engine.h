@@ -18,6 +18,7 @@
 #include "protocol/chunks/mesi_chunk.h"
 #include "runtime/chunks/chunk_memory.h"
 #include "runtime/chunks/chunk_trace.h"
+#include "runtime/chunks/hot_streams.h"
 #include "runtime/chunks/members.h"
 #include "runtime/chunks/readiness.h"
 #include "runtime/chunks/topology.h"
@@ -163,6 +164,7 @@ class ChunkEngine final : private transport::Receiver {
     bool opens() const { return wants == Wants::kScope || wants == Wants::kVersion || works(); }
     bool steps = false;       // its own thread performs the machine's step now
     std::uint64_t since = 0;  // when the wait began, in ticks; only with a trace
+    std::uint64_t waited_ns = 0;
     std::atomic<std::uint32_t> done{0};
     std::atomic<std::uint32_t> sleeping{0};
   };
@@ -206,6 +208,7 @@ class ChunkEngine final : private transport::Receiver {
   void start_listener();
   void hear_news();
   void welcome(const bootstrap::News& news);
+  void answer_launcher();
   bool serves(NodeId node) const;
   bool leave_alone();
   void leave_with_all();
@@ -221,7 +224,10 @@ class ChunkEngine final : private transport::Receiver {
   Readiness& readiness_;
   Members& members_;
   EngineCounters counters_;
-  std::vector<bool> shares_;  // by node: memory is shared with it
+  HotStreams streams_;
+  const std::uint64_t started_ns_ = platform::now_ns();
+  std::uint64_t answered_ns_ = 0;  // the launcher's question before; of the listener
+  std::vector<bool> shares_;       // by node: memory is shared with it
 
   mutable std::mutex mutex_;  // of all members down to loss_
   mutable platform::TickScale scale_;
@@ -277,7 +283,8 @@ ChunkEngine::Answer ChunkEngine::call(Waiter& waiter, std::uint64_t deadline_ns,
     std::uint64_t from_ns = platform::now_ns();
     wait_for(waiter, deadline_ns);
     counters_.waits.fetch_add(1, std::memory_order_relaxed);
-    counters_.wait_ns.fetch_add(platform::now_ns() - from_ns, std::memory_order_relaxed);
+    waiter.waited_ns = platform::now_ns() - from_ns;
+    counters_.wait_ns.fetch_add(waiter.waited_ns, std::memory_order_relaxed);
   }
   std::lock_guard hold(mutex_);
   waiters_[number] = nullptr;

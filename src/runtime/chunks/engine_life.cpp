@@ -91,8 +91,34 @@ void ChunkEngine::welcome(const bootstrap::News& news) {
   bootstrap_.admitted(news.node);
 }
 
+void ChunkEngine::answer_launcher() {
+  streams_.begin();
+  bootstrap::NodeSnapshot one;
+  one.at_ns = platform::now_ns();
+  one.age_ns = one.at_ns - started_ns_;
+  one.recent_ns = answered_ns_ == 0 ? 0 : one.at_ns - answered_ns_;
+  answered_ns_ = one.at_ns;
+  one.chunk_sent = counters_.messages_sent;
+  one.chunk_sent_bytes = counters_.data_bytes_sent;
+  one.chunk_received = counters_.messages_received;
+  one.chunk_received_bytes = counters_.data_bytes_received;
+  one.versions_written = counters_.versions_written;
+  one.versions_taken = counters_.versions_taken;
+  one.chunk_waits = counters_.waits;
+  one.chunk_wait_ns = counters_.wait_ns;
+  auto name = [this](ChunkId chunk) {
+    std::lock_guard hold(mutex_);
+    if (const auto* copy = machine_.cache().copy(chunk)) return copy->name;
+    const auto* stream = machine_.cache().work().stream(chunk);
+    return stream == nullptr ? fmt::format("chunk {:#x}", chunk.value) : stream->name;
+  };
+  one.streams = streams_.busiest(bootstrap::NodeSnapshot::kMostListed, name);
+  bootstrap_.answer(bootstrap::encode_snapshot(std::move(one)), bootstrap_.interfaces());
+}
+
 void ChunkEngine::take(const bootstrap::News& news) {
   if (news.kind == bootstrap::News::Kind::kJoined) return welcome(news);
+  if (news.kind == bootstrap::News::Kind::kAsked) return answer_launcher();
   std::lock_guard hold(mutex_);
   if (news.kind == bootstrap::News::Kind::kClosed) {
     closed_ = true;

@@ -26,6 +26,7 @@ WorkCalls::Answer WorkCalls::take(ChunkId chunk, Wait wait, std::uint64_t deadli
   });
   if (answer.status == machine::Status::kOk) {
     engine_.counters_.versions_taken.fetch_add(1, std::memory_order_relaxed);
+    engine_.streams_.taken(chunk, waiter.waited_ns);
     if (answer.work.again) engine_.counters_.versions_again.fetch_add(1, std::memory_order_relaxed);
   }
   return answer;
@@ -71,6 +72,7 @@ WorkCalls::Published WorkCalls::publish(ScopeId id, std::uint64_t bytes, std::ui
   if (gone) return Published::kGone;
   if (ended) return Published::kEnded;
   engine_.counters_.versions_written.fetch_add(1, std::memory_order_relaxed);
+  engine_.streams_.written(scope.chunk, bytes);
   return Published::kYes;
 }
 
