@@ -203,6 +203,11 @@ void add_job_options(CLI::App& run_app, RunOptions& options) {
   run_app.add_flag("--stats", options.stats,
                    "Each node says at its end where its threads' time went, and which memory and "
                    "locks cost most");
+  run_app
+      .add_option("--metrics", options.metrics,
+                  "Serve the counters of all nodes to Prometheus at this port of the loopback, or "
+                  "of another address of this host; 0: any port")
+      ->type_name("[ADDRESS:]PORT");
   run_app.add_flag("-v,--verbose", options.verbose, "Say what is being done");
 }
 

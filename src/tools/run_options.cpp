@@ -460,6 +460,11 @@ base::Result<PlannedRun> plan_run(RunOptions options, const CommandContext& cont
   plan.program.preload = options.preload;
   plan.verbose = options.verbose;
   plan.stats = options.stats;
+  if (!options.metrics.empty()) {
+    auto metrics = parse_metrics_address(options.metrics);
+    if (!metrics) return metrics.error();
+    plan.metrics = metrics.value();
+  }
   plan.survive = survives(options);
   plan.command_line = context.command_line;
   return run;

@@ -28,6 +28,7 @@ struct RunOptions {
   std::string check_output;  // the file for what --check=races or sharing finds
   bool check_fails = false;
   std::string report, report_every;
+  std::string metrics;              // where Prometheus gets the counters: "PORT" or "ADDRESS:PORT"
   std::string placement = "block";  // of terrane threads
   std::string lend;                 // of terrane threads and omp: hosts that give memory alone
   std::string threads;              // of terrane omp, on each node

@@ -9,6 +9,7 @@
 #include "stream/secret.h"
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host/host_messages.h"
+#include "tools/launch/watch/metrics_address.h"
 
 namespace terrane::tools {
 
@@ -40,6 +41,7 @@ struct JobPlan {
   std::vector<GatewayPlan> gateways;     // none: all hosts reach each other
   bool encrypt = false;                  // also what passes between nodes and gateways
   std::uint64_t memory_bytes = 0;        // of a node (--memory); 0: not limited
+  MetricsAddress metrics;                // where Prometheus gets the job's counters (--metrics)
   std::vector<std::string> terminal;  // where each node's debugger shows, in words; none: nowhere
   bool verbose = false;
   bool stats = false;            // gateways say at the end what they have carried

@@ -3,41 +3,18 @@
 #include <fmt/ranges.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace terrane::tools {
 namespace {
 
 constexpr std::string_view kFirstWord = "terrane-invitation-1";
-constexpr std::string_view kPrefix = "terrane-job-";
-constexpr std::size_t kMaxJobName = 60;
+constexpr std::string_view kKind = "terrane-job-";
 constexpr std::size_t kMaxText = 4096;
 constexpr int kAnswersATurn = 16;
-constexpr int kBacklog = 32;
-constexpr timeval kPatience{5, 0};
-
-// A name that begins with a zero byte is in no folder.
-socklen_t door_address(const std::string& job, sockaddr_un& address) {
-  std::string name = fmt::format("{}{}", kPrefix, job);
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-}
-
-uid_t user_of(int socket) {
-  ucred other{};
-  socklen_t size = sizeof other;
-  bool known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0;
-  return known ? other.uid : static_cast<uid_t>(-1);
-}
 
 base::Error not_ours(const std::string& job, uid_t owner) {
   return base::error("job {} on this host belongs to user {}, and user {} cannot join it", job,
@@ -55,13 +32,6 @@ std::optional<Number> number_of(const std::string& word) {
 }
 
 }  // namespace
-
-bool is_job_name(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxJobName && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-         });
-}
 
 std::string Invitation::text() const {
   return fmt::format("{} {} {} {} {} {}", kFirstWord, job, fmt::join(hub.addresses, ","), hub.port,
@@ -88,17 +58,14 @@ std::optional<Invitation> Invitation::parse(std::string_view line) {
 }
 
 base::Result<> InvitationDoor::open() {
-  listener_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_un address{};
-  socklen_t size = door_address(invitation_.job, address);
-  auto generic = reinterpret_cast<const sockaddr*>(&address);
-  if (listener_ && ::bind(listener_.get(), generic, size) < 0 && errno == EADDRINUSE) {
+  listener_ = open_local_door(kKind, invitation_.job, SOCK_SEQPACKET);
+  if (!listener_ && errno == EADDRINUSE) {
     return base::error(
         "a job {} runs on this host already; choose another name: terrane run --name NAME",
         invitation_.job);
   }
-  bool watched = listener_ && ::listen(listener_.get(), kBacklog) == 0 &&
-                 loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { answer_all(); });
+  bool watched =
+      listener_ && loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { answer_all(); });
   if (!watched) return base::errno_error("cannot open a door for those who join the job");
   return {};
 }
@@ -108,41 +75,23 @@ void InvitationDoor::close() {
   listener_.reset();
 }
 
-// Another user gets nothing; the text has room in a fresh socket.
+// The text has room in a fresh socket.
 void InvitationDoor::answer_all() {
   std::string text = invitation_.text();
   for (int i = 0; i < kAnswersATurn; ++i) {
-    base::UniqueFd visitor(
-        ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    base::UniqueFd visitor = admit_at_local_door(listener_.get());
     if (!visitor) return;
-    if (user_of(visitor.get()) != ::geteuid()) continue;
     [[maybe_unused]] ssize_t sent =
         ::send(visitor.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 }
 
-std::vector<std::string> jobs_here() {
-  std::vector<std::string> jobs;
-  const std::string start = fmt::format("@{}", kPrefix);
-  std::ifstream sockets("/proc/net/unix");
-  for (std::string line; std::getline(sockets, line);) {
-    std::size_t at = line.find(start);
-    if (at == std::string::npos) continue;
-    std::string job = line.substr(at + start.size());
-    if (is_job_name(job) && std::find(jobs.begin(), jobs.end(), job) == jobs.end())
-      jobs.push_back(job);
-  }
-  std::sort(jobs.begin(), jobs.end());
-  return jobs;
-}
+std::vector<std::string> jobs_here() { return local_doors(kKind); }
 
 base::Result<Invitation> ask_for_invitation(const std::string& job) {
   if (!is_job_name(job)) return base::error("{} is no name of a job", job);
-  base::UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  sockaddr_un address{};
-  socklen_t size = door_address(job, address);
-  if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) < 0) {
+  base::UniqueFd socket = knock_at_local_door(kKind, job, SOCK_SEQPACKET);
+  if (!socket) {
     std::vector<std::string> jobs = jobs_here();
     return base::error(
         "no job {} that takes guests runs on this host{}; it has ended, or was started without "

@@ -10,6 +10,7 @@
 #include "base/unique_fd.h"
 #include "stream/secret.h"
 #include "tools/launch/host/agent_command.h"
+#include "tools/launch/local_door.h"
 #include "tools/launch/loop.h"
 
 namespace terrane::tools {
@@ -26,9 +27,8 @@ struct Invitation {
   static std::optional<Invitation> parse(std::string_view line);
 };
 
-// Where a job gives its invitation to programs of the same user on the same host: a socket whose
-// name is in no folder and goes with the process. The kernel knows the asking user. Owns the
-// socket.
+// Where a job gives its invitation to programs of the same user on the same host (local_door.h).
+// Owns the socket.
 class InvitationDoor {
  public:
   // `job`: its name, of letters, digits, '-', '_' and '.'.
@@ -55,7 +55,5 @@ base::Result<Invitation> ask_for_invitation(const std::string& job);
 
 // The names of the jobs of all users on this host that take guests.
 std::vector<std::string> jobs_here();
-
-bool is_job_name(std::string_view name);
 
 }  // namespace terrane::tools

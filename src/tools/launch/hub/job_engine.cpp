@@ -16,6 +16,7 @@
 #include "tools/launch/hub/hub.h"
 #include "tools/launch/hub/job.h"
 #include "tools/launch/output/debug_terminals.h"
+#include "tools/launch/watch/job_watch.h"
 
 namespace terrane::tools {
 namespace {
@@ -41,11 +42,14 @@ class JobEngine final : HostListener, JobOutlet {
         terminals_(
             plan_, children_, inheritance_, [this](NodeId node) { return job_.has_joined(node); },
             [this](const std::string& sentence) { job_.fail(kExitFailure, sentence); }),
+        watch_(plan_, loop, *this),
         door_(door) {}
 
   base::Result<> start() {
     if (auto opened = children_.open(); !opened) return opened;
     if (auto opened = guard_.open(); !opened) return opened;
+    if (auto opened = watch_.open(); !opened) return opened;
+    if (plan_.metrics.is_set) say("metrics: " + watch_.metrics_url());
     std::vector<std::uint32_t> others;
     const bootstrap::JobMap& map = plan_.program.map;
     for (std::uint32_t host = 0; host < map.started_hosts(); ++host) {
@@ -60,6 +64,7 @@ class JobEngine final : HostListener, JobOutlet {
 
   int run() {
     while (!job_.ended()) loop_.turn();
+    watch_.close();
     if (invitations_) invitations_->close();
     if (hub_) {
       hub_->close();
@@ -176,8 +181,10 @@ class JobEngine final : HostListener, JobOutlet {
   }
 
   void on_lost(std::uint32_t host, Death cause) {
-    if (static_cast<std::int32_t>(host) != plan_.own_host)
+    if (static_cast<std::int32_t>(host) != plan_.own_host) {
+      watch_.lose(host);
       return job_.host_lost(host, std::move(cause));
+    }
     for (std::uint32_t node = 0; node < own_plan_.map.nodes(); ++node) {
       if (own_plan_.map.host_of[node] != host) continue;
       cause.node = NodeId{node};  // this host's nodes can still be ended in order
@@ -216,6 +223,7 @@ class JobEngine final : HostListener, JobOutlet {
 
   bool take_event(std::uint32_t host, const HostEvent& event) {
     bool makes_sense = job_.on_event(host, event);
+    if (makes_sense) watch_.take(event);
     const auto* started = std::get_if<event::NodeStarted>(&event);
     if (makes_sense && started && !plan_.terminal.empty()) {
       terminals_.open(started->node, host, started->pid);
@@ -241,6 +249,7 @@ class JobEngine final : HostListener, JobOutlet {
   GuardLink guard_;
   Job job_;
   DebugTerminals terminals_;
+  JobWatch watch_;
   std::optional<Hub> hub_;                     // where there are other hosts, or may be
   std::optional<InvitationDoor> invitations_;  // where guests may come
   HostPlan own_plan_;
