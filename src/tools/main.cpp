@@ -67,6 +67,7 @@ void add_commands(CLI::App& app, tools::CommandContext& context) {
   tools::add_doctor_command(app, context);
   tools::add_adopt_command(app, context);
   tools::add_sim_command(app, context);
+  tools::add_top_command(app, context);
   tools::add_report_command(app, context);
   tools::add_gateway_command(app, context);
   tools::add_completion_command(app, context);
