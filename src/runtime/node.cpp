@@ -140,13 +140,12 @@ base::Result<> Node::start() {
   protocol::HlrcConfig hlrc = config_of(options.value(), *space_);
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
-  page_guesses_ = protocol::make_page_guesses(options.value().prediction, space_->history());
   CheckedPages::configure(*space_, hlrc);
   hlrc.migrate = options.value().migrate && !hlrc.check_races;
   set_limits(hlrc, memory_[self().value]);
   hlrc_ = std::make_unique<protocol::Hlrc>(hlrc, memory, *core_, *predictor_);
   sc_ = std::make_unique<protocol::sc::Pages>(config_of_pages(hlrc), memory, *hlrc_,
-                                              hlrc_->ordering(), *page_guesses_);
+                                              hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,

@@ -141,7 +141,6 @@ class Node : public Synchronisation {
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<protocol::Core> core_;
   std::unique_ptr<protocol::Predictor> predictor_;
-  std::unique_ptr<protocol::PageGuesses> page_guesses_;
   std::unique_ptr<protocol::Hlrc> hlrc_;
   std::unique_ptr<protocol::sc::Pages> sc_;
   std::unique_ptr<Engine> engine_;

@@ -37,7 +37,9 @@ constexpr Search kSearches[] = {
 // away while a release begins to track it. StoresBeforeReturn: a home comes back to a node while a
 // writer elsewhere, which does not know that it was away, flushes to it. MissKeepsVersion: a copy
 // is missed between a push and the next push. GrantDuringFlush: a reader asked during a flush.
-// BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier.
+// BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier. FlushKeepsVersion: a
+// node flushes its writes between two pushes of the page. PipelineKeepsShort: fewer blocks come
+// than a pipelined request asked for.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -51,7 +53,9 @@ constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
                              {"MissKeepsVersion", 0, 266'000, Mix::kMix, Mix::kMix},
                              {"StoresBeforeReturn", 0, 41'000, Mix::kMix, Mix::kMix},
                              {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix},
-                             {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix}};
+                             {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix},
+                             {"FlushKeepsVersion", 3, 8'000},
+                             {"PipelineKeepsShort", 4, 7'500}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {

@@ -83,10 +83,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   protocol::Tunables tunables = protocol::tuned(tunables_of(setup), setup.prediction.on);
   if (setup.predicts_at_random) {
     predictor_ = std::make_unique<RandomPredictor>(setup.prediction_seed, self);
-    page_guesses_ = std::make_unique<RandomPageGuesses>(setup.prediction_seed, self);
   } else {
     predictor_ = protocol::make_predictor(setup.prediction, history_.get(), blocks, tunables);
-    page_guesses_ = protocol::make_page_guesses(setup.prediction, history_.get());
   }
   hlrc_.emplace(protocol::HlrcConfig{.self = NodeId{self},
                                      .nodes = setup.nodes,
@@ -109,7 +107,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .sent_whole = 1,  // so that wrong guesses are frequent
                                      .tunables = tunables},
                 memory, *core_, *predictor_);
-  sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering(), *page_guesses_);
+  sc_.emplace(pages_config(self, setup), memory, *hlrc_, hlrc_->ordering());
   hlrc_->share_memory_with(*sc_);
   begin_check(NodeId{self}, setup);
 }

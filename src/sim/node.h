@@ -105,7 +105,6 @@ class Node {
   std::uint32_t clusters_[kMaxNodes] = {};
   std::optional<protocol::Core> core_;
   std::unique_ptr<protocol::Predictor> predictor_;
-  std::unique_ptr<protocol::PageGuesses> page_guesses_;
   std::optional<protocol::Hlrc> hlrc_;
   std::optional<protocol::sc::Pages> sc_;
   struct Found final : protocol::RaceSink {

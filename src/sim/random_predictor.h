@@ -4,7 +4,6 @@
 
 #include "base/prng.h"
 #include "protocol/predict/predictor.h"
-#include "protocol/steps/page_guesses.h"
 
 namespace terrane::sim {
 
@@ -138,20 +137,6 @@ class RandomPredictor final : public protocol::Predictor, private protocol::Full
 
   base::Prng rng_;
   std::uint32_t chances_[kQuestions] = {};
-};
-
-// The same for synchronisation pages.
-class RandomPageGuesses final : public protocol::PageGuesses {
- public:
-  RandomPageGuesses(std::uint64_t history, std::uint32_t node) : rng_(~(history * 64 + node)) {
-    constexpr std::uint32_t kChances[] = {0, 10, 50, 100};
-    chance_ = kChances[rng_.below(std::size(kChances))];
-  }
-  bool takes_to_write(std::uint64_t) override { return rng_.chance(chance_); }
-
- private:
-  base::Prng rng_;
-  std::uint32_t chance_;
 };
 
 }  // namespace terrane::sim

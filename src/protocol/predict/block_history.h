@@ -47,11 +47,6 @@ struct BlockHistory {
   Guess<std::uint16_t> silent_skip;
   Guess<std::uint8_t> silent;  // how many notices of such writes were given
 
-  // Of a synchronisation page. It came to be read, and was not written since.
-  Guess<bool> came_to_read;
-  Guess<std::uint8_t> writes_followed;  // how often in a row it was written then
-  Guess<std::uint8_t> taken_to_write;   // reads since that took it to write it
-
   // At the home: how often it was written soon after it was tracked.
   Guess<std::uint8_t> track_failures;
   Guess<std::uint16_t> track_skip;  // how many more requests to track it are ignored

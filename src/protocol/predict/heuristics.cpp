@@ -44,8 +44,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "look_first",
     "lazy_release",
     "extend_turn",
-    "keep_open",
-    "take_to_write"};
+    "keep_open"};
 constexpr std::pair<std::string_view, PredictorKind> kKinds[] = {
     {"adaptive", PredictorKind::kAdaptive},
     {"never", PredictorKind::kNever},

@@ -45,7 +45,6 @@ enum class Heuristic : std::uint8_t {
   kLazyRelease,              // a lock is released when its token leaves
   kExtendTurn,               // a lock that a node takes time after time stays there for some turns
   kKeepOpen,                 // copies written under locks are compared instead of protected
-  kTakeToWrite,              // a read of a page whose reads end in writes takes it to write it
   kCount,
 };
 

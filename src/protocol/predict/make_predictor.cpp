@@ -2,7 +2,6 @@
 
 #include "protocol/predict/adaptive.h"
 #include "protocol/predict/four_pages.h"
-#include "protocol/predict/reads_to_write.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -18,13 +17,6 @@ std::unique_ptr<Predictor> make_predictor(const Prediction& prediction, BlockHis
       break;
   }
   return std::make_unique<AdaptivePredictor>(history, blocks, tunables, prediction.on);
-}
-
-std::unique_ptr<PageGuesses> make_page_guesses(const Prediction& prediction,
-                                               BlockHistory* history) {
-  bool on = prediction.on.on(Heuristic::kTakeToWrite);
-  if (prediction.kind != PredictorKind::kAdaptive || !on) return std::make_unique<PageGuesses>();
-  return std::make_unique<ReadsToWrite>(history);
 }
 
 }  // namespace TERRANE_PROTOCOL_VARIANT

@@ -5,7 +5,6 @@
 #include "protocol/predict/block_history.h"
 #include "protocol/predict/heuristics.h"
 #include "protocol/predict/predictor.h"
-#include "protocol/steps/page_guesses.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -14,9 +13,6 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // caller, and must outlive the predictor. tunables: those that the node's Hlrc has (tuned()).
 std::unique_ptr<Predictor> make_predictor(const Prediction& prediction, BlockHistory* history,
                                           std::uint64_t blocks, const Tunables& tunables);
-
-// The same for what it guesses of synchronisation pages.
-std::unique_ptr<PageGuesses> make_page_guesses(const Prediction& prediction, BlockHistory* history);
 
 }  // namespace TERRANE_PROTOCOL_VARIANT
 }  // namespace terrane::protocol

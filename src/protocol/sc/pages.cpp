@@ -8,13 +8,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 namespace sc {
 
 Pages::Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room,
-             Ordering& ordering, PageGuesses& guesses)
+             Ordering& ordering)
     : BlockLocks(memory.entries),
       config_(config),
       reached_(memory.reached),
       room_(room),
       ordering_(ordering),
-      guesses_(guesses),
       copies_(memory.sets[BlockMemory::kScCopies], config.blocks) {}
 
 // The page's lock is not held while the thread waits for the home's answer: a recall of the same
@@ -30,7 +29,7 @@ Task<FaultResult> Pages::fault(Strand& s, BlockId id, Access wanted) {
     bool synchronises = entries_[block].synchronises();
     BlockState state = entries_[block].state();
     if (synchronises && wanted == Access::kRead && state == BlockState::kInvalid &&
-        (!config_.protects || guesses_.takes_to_write(block)))
+        !config_.protects)
       wanted = Access::kWrite;
     bool may_write = state == BlockState::kWritten;
     if (may_write || (state == BlockState::kClean && wanted == Access::kRead)) {
@@ -98,7 +97,6 @@ Task<> Pages::install(Strand& s, std::uint64_t block, NodeId home, Access grante
     co_await s.perform(CopyHome{home, {block, 1}});
   }
   if (!early) co_await show(s, block, granted, upgrade);
-  if (entries_[block].synchronises()) guesses_.came(block, granted);
   Event installed = ScInstalled{BlockId{block}};
   co_await s.tell(installed);
   co_await unlock_block(s, block,
@@ -187,7 +185,6 @@ Task<> Pages::withdraw(Strand& s, std::uint64_t block, const Recall& recall) {
     mark(Mark::kYieldNothing);
     co_return;
   }
-  if (!recall.keeps_copy && entries_[block].synchronises()) guesses_.left(block);
   if (written && copies_first) co_await write_back(s, block, recall.home);
   if (!recall.keeps_copy) {
     mark(written ? Mark::kYieldWritten : Mark::kYieldCopy);

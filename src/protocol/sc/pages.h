@@ -4,7 +4,6 @@
 #include "protocol/steps/block_memory.h"
 #include "protocol/steps/found_region.h"
 #include "protocol/steps/ordering.h"
-#include "protocol/steps/page_guesses.h"
 
 namespace terrane::protocol {
 inline namespace TERRANE_PROTOCOL_VARIANT {
@@ -32,9 +31,8 @@ struct PagesConfig {
 class Pages : BlockLocks {
  public:
   // `room`: for copies in this node's memory, shared with other protocols. `ordering`: what goes
-  // with synchronisation pages. `guesses`: about these.
-  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room, Ordering& ordering,
-        PageGuesses& guesses);
+  // with synchronisation pages.
+  Pages(const PagesConfig& config, const BlockMemory& memory, MemoryRoom& room, Ordering& ordering);
   Pages(const Pages&) = delete;
 
   // Makes the page accessible to a thread that faulted on it, until the page is recalled; that may
@@ -76,7 +74,6 @@ class Pages : BlockLocks {
   const bool* reached_;
   MemoryRoom& room_;
   Ordering& ordering_;
-  PageGuesses& guesses_;
   BlockSet copies_;  // pages that may have memory here; some may be of freed regions
   std::atomic<std::uint64_t> copy_count_{0};
   std::uint64_t evict_hand_ = 0;  // clock hand; under the consistency lock
