@@ -355,10 +355,14 @@ LoopReport take_offered_probe() {
 }
 
 bool step_probe(const siginfo_t& info, void* raw) {
-  // One that leads to a trampoline, where the probe goes on, or that of a handler of the program,
-  // which has interrupted the probe.
-  if (!has_been_probed || info.si_code != TRAP_TRACE) return false;
+  // A trap of one byte (SI_KERNEL) is one that leads to a trampoline, where the probe goes on, or
+  // that of a handler of the program, which has interrupted the probe. A step is TRAP_TRACE, but
+  // not always in a virtual machine.
   auto& context = *static_cast<ucontext_t*>(raw);
+  bool is_sent = info.si_code <= 0, is_one_byte = info.si_code == SI_KERNEL;
+  bool stops_behind_each = (context.uc_mcontext.gregs[REG_EFL] & kTrap) != 0;
+  bool is_step = info.si_code == TRAP_TRACE || (stops_behind_each && !is_sent && !is_one_byte);
+  if (!has_been_probed || !is_step) return false;
   if (own_probe == 0 || own_probe != the_probe.number.load()) {
     context.uc_mcontext.gregs[REG_EFL] &= ~kTrap;
     own_probe = 0;

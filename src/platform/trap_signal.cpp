@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "platform/crash_signals.h"
 #include "platform/loop_probe.h"
 #include "platform/program_signals.h"
 
@@ -25,6 +26,7 @@ void on_sigtrap(int, siginfo_t* info, void* raw_context) {
     return;
   }
 #endif
+  if (!sigtrap.program_handles()) report_crash(SIGTRAP, info, raw_context);
   sigtrap.pass_on(info, raw_context);
 }
 
