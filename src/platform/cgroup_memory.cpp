@@ -3,9 +3,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <utility>
+
+#include "platform/file_text.h"
 
 namespace terrane::platform {
 namespace {
@@ -13,22 +14,12 @@ namespace {
 constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 constexpr std::int64_t kMuch = std::int64_t{1} << 60;  // more than any machine has
 
-// The number that a file holds; nullopt where there is no such file, or it says "max".
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
 // Of memory.stat.
 std::uint64_t reclaimable_in(const std::string& folder, const std::string& label) {
-  std::ifstream file(folder + "/memory.stat");
-  std::string name;
-  std::uint64_t number = 0;
-  while (file >> name >> number) {
-    if (name == label) return number;
-  }
+  std::string text = file_text(folder + "/memory.stat");
+  std::vector<std::string_view> words = words_of(text);
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2)
+    if (words[i] == label) return number_of(words[i + 1]).value_or(0);
   return 0;
 }
 
@@ -39,7 +30,7 @@ std::uint64_t left_in(const std::string& folder) {
   for (const Names& names :
        {Names{"/memory.max", "/memory.current", "inactive_file"},
         Names{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"}}) {
-    auto limit = number_in(folder + names.limit), used = number_in(folder + names.used);
+    auto limit = number_in_file(folder + names.limit), used = number_in_file(folder + names.used);
     if (!limit || !used) continue;
     std::uint64_t held = *used - std::min(*used, reclaimable_in(folder, names.reclaimable));
     return *limit - std::min(*limit, held);
@@ -59,7 +50,7 @@ std::int64_t headroom_in(const std::string& folder) {
               "total_active_file"},
         Names{"/memory.soft_limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
               "total_active_file"}}) {
-    auto limit = number_in(folder + names.limit), used = number_in(folder + names.used);
+    auto limit = number_in_file(folder + names.limit), used = number_in_file(folder + names.used);
     if (!limit || !used || *limit > static_cast<std::uint64_t>(kMuch)) continue;
     std::uint64_t cache =
         reclaimable_in(folder, names.inactive) + reclaimable_in(folder, names.active);
@@ -74,13 +65,13 @@ std::int64_t headroom_in(const std::string& folder) {
 // process is in: from lines like "0::/user.slice" (version 2) and "4:memory:/group" (version 1).
 template <typename Each>
 void for_own_groups(Each each) {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
+  std::string groups = file_text("/proc/self/cgroup");
+  for (std::string_view line : lines_of(groups)) {
     auto first = line.find(':');
     auto second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    std::string controller = line.substr(first + 1, second - first - 1);
-    std::string folder = line.substr(second + 1);
+    std::string controller(line.substr(first + 1, second - first - 1));
+    std::string folder(line.substr(second + 1));
     if (folder.empty() || folder[0] != '/') continue;
     if (folder == "/") folder.clear();
     if (!controller.empty() && controller != "memory") continue;
@@ -89,7 +80,7 @@ void for_own_groups(Each each) {
 }
 
 // The folder's inode: another container's group of the same name has another one.
-std::uint64_t number_of(const std::string& folder) {
+std::uint64_t inode_of(const std::string& folder) {
   struct stat status {};
   return ::stat(folder.c_str(), &status) == 0 ? status.st_ino : 0;
 }
@@ -100,7 +91,7 @@ CgroupMemory tightest_cgroup(const std::string& top, std::string folder) {
   CgroupMemory tightest;
   for (;;) {
     std::uint64_t left = left_in(top + folder);
-    if (left < tightest.left_bytes) tightest = {left, number_of(top + folder)};
+    if (left < tightest.left_bytes) tightest = {left, inode_of(top + folder)};
     if (folder.empty()) return tightest;
     folder.erase(folder.rfind('/'));
   }

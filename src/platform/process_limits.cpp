@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <optional>
 
+#include "platform/file_text.h"
 #include "platform/page_size.h"
 
 namespace terrane::platform {
@@ -25,23 +25,17 @@ std::uint64_t left_of(std::optional<std::uint64_t> limit, std::uint64_t used) {
   return limit ? *limit - std::min(*limit, used) : ~std::uint64_t{0};
 }
 
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t number = 0;
-  if (!(file >> number)) return std::nullopt;
-  return number;
-}
-
 // Of this process's group in the hierarchy that counts processes and threads.
 std::string own_full_group() {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
+  std::string groups = file_text("/proc/self/cgroup");
+  for (std::string_view line : lines_of(groups)) {
     auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    std::string controller = line.substr(first + 1, second - first - 1);
+    std::string controller(line.substr(first + 1, second - first - 1));
     if (!controller.empty() && controller != "pids") continue;
-    std::string full = full_group_of_threads(
-        controller.empty() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids", line.substr(second + 1));
+    std::string full =
+        full_group_of_threads(controller.empty() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids",
+                              std::string(line.substr(second + 1)));
     if (!full.empty()) return full;
   }
   return {};
@@ -53,16 +47,18 @@ AddressesLeft addresses_left() {
   auto all = limit_of(RLIMIT_AS), own = limit_of(RLIMIT_DATA);
   if (!all && !own) return {};
   std::uint64_t pages[6] = {};  // all, resident, shared, text, 0, data and stacks
-  std::ifstream file("/proc/self/statm");
-  for (std::uint64_t& count : pages) file >> count;
+  std::string text = file_text("/proc/self/statm");
+  std::vector<std::string_view> words = words_of(text);
+  for (std::size_t i = 0; i < std::min(words.size(), std::size(pages)); ++i)
+    pages[i] = number_of(words[i]).value_or(0);
   return {left_of(all, pages[0] * page_bytes()), left_of(own, pages[5] * page_bytes())};
 }
 
 std::string full_group_of_threads(const std::string& top, std::string folder) {
   if (folder == "/") folder.clear();
   for (;;) {
-    auto limit = number_in(top + folder + "/pids.max");
-    auto used = number_in(top + folder + "/pids.current");
+    auto limit = number_in_file(top + folder + "/pids.max");
+    auto used = number_in_file(top + folder + "/pids.current");
     if (limit && used && *used >= *limit)
       return fmt::format(
           "the control group {} has all {} processes and threads that its pids.max allows; raise "

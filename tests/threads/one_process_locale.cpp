@@ -33,7 +33,22 @@ void in_threads(Work work) {
 
 }  // namespace
 
+// From here on this node's C library maps its files at other addresses than the others do.
+void shift_mappings() {
+#ifdef __x86_64__
+  register long flags asm("r10") = 0x22;  // private, of no file
+  register long file asm("r8") = -1, offset asm("r9") = 0;
+  long result = 9;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(0L), "S"(1L << 20), "d"(0L), "r"(flags), "r"(file), "r"(offset)
+               : "rcx", "r11", "memory");
+  if (result < 0) std::printf("no memory\n");
+#endif
+}
+
 int main() {
+  std::thread(shift_mappings).join();
   std::locale::global(std::locale("C.UTF-8"));
   const std::locale kept;
   in_threads([&] { show(kept); });

@@ -1,6 +1,7 @@
 // Locales of the program. The C library's lie in private memory, at other addresses on each node.
 // So each node has every locale that the program makes, and a copy of its head in private memory at
-// one address for all nodes, which is what the program sees.
+// one address for all nodes, which is what the program sees. With the tables of characters, since
+// the C++ library keeps their addresses in objects that all nodes use.
 #include <dlfcn.h>
 #include <libintl.h>
 #include <locale.h>
@@ -19,9 +20,17 @@ using namespace terrane::frontend::threads;
 namespace {
 
 constexpr std::uintptr_t kBase = (std::uintptr_t{4} << 44) + (std::uintptr_t{1} << 43);
-constexpr std::size_t kEach = 256;
 constexpr std::size_t kMostText = 1024;
-static_assert(sizeof(__locale_struct) <= kEach);
+constexpr std::size_t kCharacters = 384, kBefore0 = 128;  // from -128 to 255
+
+// What the program sees of a locale.
+struct Seen {
+  __locale_struct head;
+  unsigned short classes[kCharacters];
+  int to_lower[kCharacters], to_upper[kCharacters];
+};
+constexpr std::size_t kEach = 4096;
+static_assert(sizeof(Seen) <= kEach);
 static_assert(kMostLocales % 64 == 0);
 
 // The C library's own, behind each head.
@@ -76,13 +85,24 @@ void map_heads() {
   TERRANE_CHECK(is_mapped, "the addresses of the program's locales are free");
 }
 
+// Tables are known by the address of the entry of 0.
+template <typename Entry>
+const Entry* copy_table(Entry (&to)[kCharacters], const Entry* from) {
+  std::memcpy(to, from - kBefore0, sizeof to);
+  return to + kBefore0;
+}
+
 // The head of a slot becomes that of `made`, which takes the place of the one before.
 bool put(std::uint32_t slot, locale_t made) {
   if (made == nullptr) return false;
   map_heads();
   if (own_of[slot] != nullptr) next<"freelocale">(::freelocale)(own_of[slot]);
   own_of[slot] = made;
-  std::memcpy(static_cast<void*>(head_of(slot)), made, sizeof(__locale_struct));
+  Seen& seen = *reinterpret_cast<Seen*>(head_of(slot));
+  seen.head = *made;
+  seen.head.__ctype_b = copy_table(seen.classes, made->__ctype_b);
+  seen.head.__ctype_tolower = copy_table(seen.to_lower, made->__ctype_tolower);
+  seen.head.__ctype_toupper = copy_table(seen.to_upper, made->__ctype_toupper);
   return true;
 }
 

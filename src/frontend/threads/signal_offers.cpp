@@ -10,9 +10,10 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "frontend/interpose/next.h"
@@ -21,6 +22,7 @@
 #include "frontend/threads/program.h"
 #include "frontend/threads/signal_sending.h"
 #include "platform/fault_signal.h"
+#include "platform/file_text.h"
 #include "platform/libc_signals.h"
 #include "platform/program_signals.h"
 #include "platform/quiet_thread.h"
@@ -62,11 +64,11 @@ std::uint64_t for_processes() {
 // Those of the set that a thread of this process has open now; it may have ended.
 std::uint64_t open_of(pid_t thread, std::uint64_t set) {
   constexpr int kHexadecimal = 16;
-  std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
-  std::string closed;
-  for (std::string word; status >> word;)
-    if (word == "SigBlk:") status >> closed;
-  return closed.empty() ? 0 : set & ~std::stoull(closed, nullptr, kHexadecimal);
+  std::string status = platform::file_text("/proc/self/task/" + std::to_string(thread) + "/status");
+  std::vector<std::string_view> words = platform::words_of(status);
+  auto closed = std::find(words.begin(), words.end(), "SigBlk:");
+  if (words.end() - closed < 2) return 0;
+  return set & ~std::stoull(std::string(closed[1]), nullptr, kHexadecimal);
 }
 
 // The program's threads of this node that have signals of the set open now, by their records, until
