@@ -165,7 +165,8 @@ bool goes_on(const ZydisDecodedInstruction& one) {
     case ZYDIS_CATEGORY_RET:
       return false;
     default:
-      return one.mnemonic != ZYDIS_MNEMONIC_UD2 && one.mnemonic != ZYDIS_MNEMONIC_HLT;
+      return one.mnemonic != ZYDIS_MNEMONIC_UD2 && one.mnemonic != ZYDIS_MNEMONIC_HLT &&
+             one.mnemonic != ZYDIS_MNEMONIC_INT3;  // behind a return: nobody comes there
   }
 }
 
@@ -194,11 +195,21 @@ bool may_be_mfence(std::span<const std::uint8_t> code) {
   return code.size() >= 3 && code[0] == 0x0f && code[1] == 0xae && (code[2] & 0xf8) == 0xf0;
 }
 
+// Instructions of VIA's PadLock that the decoder may not know (rep xsha512): three bytes behind
+// rep.
+std::size_t padlock_bytes(std::span<const std::uint8_t> code) {
+  constexpr std::size_t kBytes = 4;
+  bool is_one = code.size() >= kBytes && code[0] == 0xf3 && code[1] == 0x0f &&
+                (code[2] == 0xa6 || code[2] == 0xa7) && code[3] >> 6 == kInMemory;
+  return is_one ? kBytes : 0;
+}
+
 }  // namespace
 
 bool can_decode() { return true; }
 
-Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address, Fences fences) {
+Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address, Fences fences,
+               Until until) {
   Decoded found;
   std::size_t at = 0;
   ZydisDecodedInstruction one;
@@ -206,6 +217,10 @@ Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address, Fences
     const std::uint8_t* bytes = code.data() + at;
     if (!ZYAN_SUCCESS(
             ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes, code.size() - at, &one))) {
+      if (std::size_t known = padlock_bytes(code.subspan(at)); known != 0) {
+        at += known;
+        continue;
+      }
       found.is_good = false;
       break;
     }
@@ -226,6 +241,7 @@ Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address, Fences
                               static_cast<std::uint64_t>(one.raw.imm[0].value.s));
     found.falls_through = goes_on(one);
     at += one.length;
+    if (until == Until::kLeaves && !found.falls_through) break;
   }
   found.end = address + at;
   return found;

@@ -63,11 +63,15 @@ struct Decoded {
 // Whether fences are looked for: mfence, and what combines a word of the stack with zero.
 enum class Fences : std::uint8_t { kLeave, kFind };
 
+// Where decoding ends: at the end of the code, or behind the first instruction that does not go on
+// to the next one (a return, a jump).
+enum class Until : std::uint8_t { kEnd, kLeaves };
+
 // Decodes instructions one behind the other, from the first byte on: `code` lies at `address`. Left
 // out are locked instructions that work on a thread's own variables (by %fs or %gs), and fences
 // unless they are looked for: they change nothing.
 Decoded decode(std::span<const std::uint8_t> code, std::uint64_t address,
-               Fences fences = Fences::kLeave);
+               Fences fences = Fences::kLeave, Until until = Until::kEnd);
 
 // The first place of `code` from `from` on at which a locked instruction, or a fence that is looked
 // for, could begin; its size: none. Other bytes may look like it. None begins elsewhere.

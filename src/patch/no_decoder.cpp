@@ -10,7 +10,7 @@ namespace terrane::patch {
 
 bool can_decode() { return false; }
 
-Decoded decode(std::span<const std::uint8_t>, std::uint64_t address, Fences) {
+Decoded decode(std::span<const std::uint8_t>, std::uint64_t address, Fences, Until) {
   Decoded none;
   none.end = address;
   none.is_good = false;

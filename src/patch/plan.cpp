@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "patch/gap.h"
+
 namespace terrane::patch {
 namespace {
 
@@ -122,19 +124,24 @@ class Planner {
     return all;
   }
 
-  // Doubts about what lies between two functions, if jumps or calls lead there, or the code before
-  // goes on there. Otherwise it is data: tables that were written by hand beside the code that
-  // reads them, as libcrypto has them.
+  // Doubts about what lies between two functions: see gap.h. The rest is data.
   void judge_gaps() {
     if (gaps_.empty()) return;
     std::vector<std::uint64_t> targets = all_targets();
     for (const Doubt& one : gaps_) {
       const CodeRange& range = stretches_[one.stretch].range;
-      auto first = std::lower_bound(targets.begin(), targets.end(), range.begin);
-      bool is_entered = first != targets.end() && *first < range.end;
+      if (!file_.has_unwinding()) {
+        plan_.doubts.push_back(one.address);
+        continue;
+      }
+      std::vector<std::uint64_t> entries(
+          std::lower_bound(targets.begin(), targets.end(), range.begin),
+          std::lower_bound(targets.begin(), targets.end(), range.end));
       bool goes_on = one.stretch > 0 && stretches_[one.stretch - 1].range.end == range.begin &&
                      decoded(one.stretch - 1).falls_through;
-      if (!file_.has_unwinding() || is_entered || goes_on) plan_.doubts.push_back(one.address);
+      if (goes_on) entries.push_back(range.begin);
+      if (auto doubt = locked_in_gap(bytes_of(file_, range), range.begin, entries, fences_))
+        plan_.doubts.push_back(*doubt);
     }
     std::sort(plan_.doubts.begin(), plan_.doubts.end());
   }
