@@ -30,7 +30,7 @@ if(TARGET libterrane_threads)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.inc")
-install(FILES share/terrane/anl.m4 DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+install(FILES share/terrane/anl.m4 share/terrane/gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
 foreach(system lua tcl)
   configure_file(cmake/modulefile.${system}.in ${PROJECT_BINARY_DIR}/package/modulefile.${system} @ONLY)
 endforeach()

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "membership/membership.h"
 #include "runtime/before_operations.h"
+#include "runtime/debugged_memory.h"
 #include "runtime/memory_texts.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/sharing_reporter.h"
@@ -137,6 +138,7 @@ base::Result<> Node::start() {
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);
   if (!watching) return watching;
+  show_to_debuggers(space_.get());
   protocol::HlrcConfig hlrc = config_of(options.value(), *space_);
   predictor_ = protocol::make_predictor(options.value().prediction, space_->history(),
                                         space_->blocks(), hlrc.tunables);
@@ -228,6 +230,7 @@ base::Result<> Node::wire_up(const Options& options) {
 
 // The handler thread hears of questions.
 Node::~Node() {
+  show_to_debuggers(nullptr);
   if (engine_ != nullptr) engine_->stop();
 }
 

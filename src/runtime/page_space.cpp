@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "platform/process_limits.h"
+#include "runtime/debugged_memory.h"
 #include "runtime/sharing_watch.h"
 #include "runtime/statistics.h"
 
@@ -207,6 +208,7 @@ base::Result<> PageSpace::place(std::vector<Placed> placed) {
             [](const Pane& a, const Pane& b) { return a.blocks.first < b.blocks.first; });
   owned_panes_.push_back(std::move(panes));  // other threads may still read those of before
   panes_.store(owned_panes_.back().get(), std::memory_order_release);
+  show_to_debuggers(this);
   return {};
 }
 

@@ -139,6 +139,7 @@ class PageSpace {
   friend struct CheckedPages;
   friend struct WatchedPages;
   friend class PageLooks;
+  friend void show_to_debuggers(const PageSpace* space);
 
   // What peers access beside the pages.
   struct Control {

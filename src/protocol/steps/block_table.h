@@ -103,6 +103,20 @@ class BlockEntry {
   bool eager() const { return home_bits() & kEager; }
   std::uint32_t directory() const { return (home_bits() & kDirectory) >> kDirectoryAt; }
 
+  // Where a debugger finds it in an entry, in bytes (runtime/debugged_memory.h): the word whose
+  // lowest two bits are the state; the word with the home + 1, and the bit of a synchronisation
+  // page.
+  struct Layout {
+    std::uint32_t state_at, home_at, home_mask, synchronises;
+  };
+  Layout layout() const {
+    auto at = [this](const auto& member) {
+      return static_cast<std::uint32_t>(reinterpret_cast<const char*>(&member) -
+                                        reinterpret_cast<const char*>(this));
+    };
+    return {at(word_), at(home_), kHome, kSynchronises};
+  }
+
   // The version of its home's push (sent_pushes.h) whose bytes this copy has, apart from local
   // writes that are not flushed; 0: none.
   std::atomic<std::uint32_t> version{0};

@@ -1,6 +1,7 @@
 #include "tools/launch/host/debugger.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace terrane::tools {
@@ -25,7 +26,13 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 std::vector<std::string> debugger_words(pid_t pid) {
-  return {kDebugger, "-q", "-p", std::to_string(pid), "-ex", "tcatch exec", "-ex", "continue"};
+  std::vector<std::string> words{kDebugger, "-q", "-p", std::to_string(pid)};
+  std::error_code unknown;
+  std::filesystem::path command = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  std::filesystem::path script = command.parent_path().parent_path() / "share/terrane/gdb.py";
+  if (std::filesystem::exists(script, unknown)) words.insert(words.end(), {"-x", script.string()});
+  words.insert(words.end(), {"-ex", "tcatch exec", "-ex", "continue"});
+  return words;
 }
 
 std::string in_shell_words(std::span<const std::string> words) {

@@ -11,7 +11,8 @@ namespace terrane::tools {
 constexpr const char* kDebugger = "gdb";
 
 // The debugger's command for a node that waits for it before it executes its program, in words: it
-// then is at the program's first instruction.
+// then is at the program's first instruction. With the installation's commands for shared memory
+// (share/terrane/gdb.py), if they are there.
 std::vector<std::string> debugger_words(pid_t pid);
 
 // Words as a shell would have to be given them, in one line.

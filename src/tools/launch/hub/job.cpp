@@ -309,7 +309,10 @@ void Job::pronounce() {
 }
 
 std::string Job::describe_death(const Death& death) const {
-  if (death.cause == Death::Cause::kSignal && death.number == last_signal_) {
+  // A program may handle it, and say so as a shell would.
+  bool by_code = death.cause == Death::Cause::kExitCode && last_signal_ != 0 &&
+                 death.number == kExitSignalBase + last_signal_;
+  if (by_code || (death.cause == Death::Cause::kSignal && death.number == last_signal_)) {
     return fmt::format("the job on {} was ended by {}, which terrane run was sent and passed on",
                        place_, signal_name(death.number));
   }

@@ -65,6 +65,18 @@ TEST_F(JobTest, TheCauseOnOneHostIsNamedAlthoughItsEffectOnAnotherIsHeardFirst) 
   EXPECT_EQ(told<command::End>(), (Hosts{0, 1}));
 }
 
+TEST_F(JobTest, ASignalThatWasPassedOnIsNamedWhateverTheProgramMakesOfIt) {
+  for (std::uint32_t node : {0u, 1u, 2u})
+    job_->on_event(host_of(node), event::NodeStarted{NodeId{node}, 100});
+  job_->on_signal(SIGINT);
+  die(1, Death::Cause::kExitCode, 128 + SIGINT);
+  turn_until_ending();
+  EXPECT_EQ(job_->exit_code(), 128 + SIGINT);
+  ASSERT_EQ(said_.size(), 1u);
+  EXPECT_NE(said_[0].find("was ended by SIGINT, which terrane run was sent"), std::string::npos)
+      << said_[0];
+}
+
 TEST_F(JobTest, TheJobEndsOnceAndWhatComesLaterIsNotSaid) {
   die(0, Death::Cause::kExitCode, 3);
   turn_until_ending();
