@@ -31,13 +31,13 @@ TEST(MemoryStatisticsTest, ANodeThatWasNeverFullHasOneLine) {
 }
 
 TEST(MemoryStatisticsTest, OnlyWhatWasEvictedIsFetchedAgain) {
-  SiteCounters sites(std::uint64_t{1} << 24, 4096);
-  sites.note_fetched({8, 4});
+  SiteCounters sites(std::uint64_t{1} << 24, 4096, 1);
+  sites.note_fetched({8, 4}, NodeId{0});
   EXPECT_EQ(sites.refetched(), 0u);
   sites.note_evicted(9);
   sites.note_evicted(20);
-  sites.note_fetched({8, 4});
-  sites.note_fetched({8, 4});
+  sites.note_fetched({8, 4}, NodeId{0});
+  sites.note_fetched({8, 4}, NodeId{0});
   EXPECT_EQ(sites.refetched(), 1u);
   EXPECT_EQ(sites.of(8).fetched, 12u);
 }

@@ -10,6 +10,7 @@
 #include "runtime/before_operations.h"
 #include "runtime/debugged_memory.h"
 #include "runtime/memory_texts.h"
+#include "runtime/node_report.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/sharing_reporter.h"
 #include "runtime/wait_reports.h"
@@ -47,14 +48,6 @@ protocol::sc::PagesConfig config_of_pages(const protocol::HlrcConfig& hlrc) {
   config.seals = hlrc.detection == protocol::WriteDetection::kScan;
   config.sequential = hlrc.sequential;
   return config;
-}
-
-// nullptr: nothing is counted.
-std::unique_ptr<SiteCounters> make_sites(const Options& options, const PageSpace& space) {
-  if (!options.stats && !options.check_sharing) return nullptr;
-  auto sites = std::make_unique<SiteCounters>(space.mapping().bytes(), space.unit());
-  if (options.check_sharing) sites->watch_sharing(space.nodes());
-  return sites;
 }
 
 // A node that dies is the home of pages, and has tokens of locks and a place in every barrier.
@@ -115,11 +108,7 @@ base::Result<> Node::start() {
   if (!space) return space.error();
   space_ = std::move(space).value();
   races_.begin(options.value());
-  sharing_ = std::make_unique<SharingReporter>(options.value());
-  has_stats_ = options.value().stats;
-  sites_ = make_sites(options.value(), *space_);
-  if (sites_ != nullptr) locks_ = std::make_unique<LockCounters>();
-  threads_.count_sites(sites_.get());
+  if (auto begun = NodeReport::begin(*this, options.value()); !begun) return begun;
   auto wired = wire_up(options.value());
   if (!wired) return wired;
 
@@ -152,7 +141,7 @@ base::Result<> Node::start() {
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
       [this](const bootstrap::News& news) { hear(*bootstrap_, answers_, news); });
-  attach(threads_, *engine_, *hlrc_, locks_.get());
+  attach(threads_, *engine_, *hlrc_, locks_.get(), trace_.get());
   snapshots_ = std::make_unique<Snapshots>(
       Snapshots::Sources{.job = *bootstrap_,
                          .threads = threads_,
@@ -249,9 +238,7 @@ int Node::leave(const ProgramNames& names, int code) {
   if (has_stats_) report();
   on_own_stack([&] {
     races_.report(*bootstrap_, *space_, *engine_, names);
-    if (sites_ == nullptr) return;
-    NodeTimes times = times_of(threads_, *sites_, *locks_, platform::now_ns() - joined_ns_);
-    sharing_->report(*bootstrap_, *space_, *engine_, names, times, sites_->sharing());
+    NodeReport::end(*this, names);
   });
   bootstrap_->leaving(bootstrap::Departure::kWithAll);
   return sharing_->exit_code(races_.exit_code(code));

@@ -36,6 +36,7 @@ struct Pane {
   void* address = nullptr;
 };
 
+class PageTrace;
 class SharingReporter;
 struct Totals;
 
@@ -84,6 +85,7 @@ class Node : public Synchronisation {
   Outcome touch(const void* address, std::uint64_t bytes, bool write,
                 WhenFull full = WhenFull::kEndTheJob);
   Outcome evict(const void* address, std::uint64_t bytes);
+  friend struct NodeReport;
   friend int set_rights(const Node& node, void* address, std::uint64_t bytes, int rights);
 
   // From now on an access to the block at this address counts as an overflow of the stack above it.
@@ -101,8 +103,10 @@ class Node : public Synchronisation {
   std::uint32_t nodes_on_host() const { return bootstrap_->nodes_on_host(); }
   std::string_view host_name(NodeId node) const { return bootstrap_->host_name(node); }
   Totals totals() const;
-  // The pages that this node has written; nullptr without a report (--stats).
-  PageWrites* page_writes() const { return has_stats_ ? &sites_->writes() : nullptr; }
+  // The pages that this node has written; nullptr without a report (--stats, --report).
+  PageWrites* page_writes() const {
+    return has_stats_ || trace_ != nullptr ? &sites_->writes() : nullptr;
+  }
   // What the calling thread has done. with_own_threads: and all of the runtime's own threads here.
   Work work(bool with_own_threads);
   // The address of a block of an allocation that was not placed elsewhere; and the allocation, as
@@ -149,6 +153,7 @@ class Node : public Synchronisation {
   std::unique_ptr<LockCounters> locks_;
   std::unique_ptr<Snapshots> snapshots_;
   std::atomic<Snapshots*> answers_{nullptr};  // the same, once questions can be answered
+  std::unique_ptr<PageTrace> trace_;          // nullptr without --report
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   RaceReporter races_;

@@ -7,6 +7,7 @@
 #include "runtime/before_operations.h"
 #include "runtime/memory_texts.h"
 #include "runtime/node.h"
+#include "runtime/page_trace.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/sharing_watch.h"
 
@@ -60,6 +61,11 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
     sites->note_fault(offset, zeros, ns);
     if (sites->sharing() != nullptr) sites->sharing()->waited(offset / space_->unit(), ns, came);
   }
+  if (trace_ != nullptr)
+    trace_->waited(context, came ? trace::TimeKind::kFault : trace::TimeKind::kProtocol,
+                   reinterpret_cast<std::uintptr_t>(space_->address_of(offset / space_->unit())) +
+                       offset % space_->unit(),
+                   ns);
   context.waited_ns = 0;
   if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
   return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed

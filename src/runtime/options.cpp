@@ -58,6 +58,7 @@ base::Result<> read_checks(Options& options) {
         check);
   if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
     options.check_output = text;
+  if (const char* text = std::getenv("TERRANE_REPORT"); text != nullptr) options.report = text;
   return {};
 }
 

@@ -23,6 +23,7 @@ struct Options {
   bool check_accesses = false;     // TERRANE_CHECK=races=reads: and HlrcConfig::check_accesses
   bool check_sharing = false;      // TERRANE_CHECK=sharing: a report of pages that come again
   std::string check_output;        // TERRANE_CHECK_OUTPUT: the file for what was found, as JSON
+  std::string report;              // TERRANE_REPORT: the folder for event logs; empty: none
   bool check_fails = false;        // TERRANE_CHECK_FAILS=1: what is found makes the exit code
   std::string transport = "auto";  // TERRANE_TRANSPORT
   std::string net = "auto";  // TERRANE_NET: interfaces for messages to other hosts, "eth0,eth1"

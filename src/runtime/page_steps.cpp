@@ -14,10 +14,10 @@
 namespace terrane::runtime {
 namespace {
 
-void count_flushed(std::uint64_t block, std::uint64_t bytes, Counters& counters) {
+void count_flushed(std::uint64_t block, std::uint64_t bytes, NodeId to, Counters& counters) {
   counters.pages_flushed.add(1);
   counters.bytes_flushed.add(bytes);
-  if (counters.sites != nullptr) counters.sites->note_flushed(block, bytes);
+  if (counters.sites != nullptr) counters.sites->note_flushed(block, bytes, to);
 }
 
 SharingWatch* watch_of(const Counters& counters) {
@@ -253,7 +253,7 @@ void PageSteps::perform(const protocol::CopyHome& step) {
   if (SharingWatch* watch = watch_of(counters_); watch != nullptr && step.slot)
     watch->sends(all, step.node);
   counters_.pages_fetched.add(step.blocks.count);
-  if (counters_.sites != nullptr) counters_.sites->note_fetched(all);
+  if (counters_.sites != nullptr) counters_.sites->note_fetched(all, step.node);
 }
 
 void PageSteps::perform(const protocol::CopyTwin& step) {
@@ -280,7 +280,7 @@ void PageSteps::perform(protocol::StoreDiff& step) {
   if (watch != nullptr) watch->flushes(step.block.value, page, twin);
   step.result = space_.diff_.store(page, twin, space_.pages_of(step.node) + offset, space_.unit_,
                                    step.twin_follows);
-  if (step.result > 0) count_flushed(step.block.value, step.result, counters_);
+  if (step.result > 0) count_flushed(step.block.value, step.result, step.node, counters_);
 }
 
 void PageSteps::perform(protocol::CompareHome& step) {
@@ -300,7 +300,7 @@ void PageSteps::perform(const protocol::StoreHome& step) {
   const std::byte* page = space_.mapping_.runtime() + offset;
   if (SharingWatch* watch = watch_of(counters_)) watch->flushes(step.block.value, page, home);
   std::memcpy(home, page, space_.unit_);
-  count_flushed(step.block.value, space_.unit_, counters_);
+  count_flushed(step.block.value, space_.unit_, step.node, counters_);
 }
 
 void PageSteps::perform(const protocol::Merge& step) {

@@ -45,7 +45,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   context.counters.pages_flushed.add(1);
   context.counters.bytes_flushed.add(size);
   if (SiteCounters* sites = context.counters.sites) {
-    sites->note_flushed(step.block.value, size);
+    sites->note_flushed(step.block.value, size, step.node);
     if (SharingWatch* watch = sites->sharing()) watch->flushes(step.block.value, {diff, size});
   }
   return size;

@@ -176,7 +176,7 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
     SiteCounters* sites = context.counters.sites;
     if (sites == nullptr) return;
     protocol::BlockRange block{step.blocks.first + slot, 1};
-    sites->note_fetched(block);
+    sites->note_fetched(block, step.node);
     if (sites->sharing() != nullptr) sites->sharing()->sends(block, step.node);
   };
   auto taken =
@@ -220,7 +220,8 @@ bool RemotePages::accept_page(NodeId from, Bytes message) {
     }
     space_.write_pages({answer.block, answer.blocks}, message.data(), exchange->stages);
     counters.pages_fetched.add(answer.blocks);
-    if (counters.sites != nullptr) counters.sites->note_fetched({answer.block, answer.blocks});
+    if (counters.sites != nullptr)
+      counters.sites->note_fetched({answer.block, answer.blocks}, from);
   }
   exchange->result = protocol::result_of(answer);
   finish(answer.waiter, *exchange);

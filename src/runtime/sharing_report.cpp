@@ -348,6 +348,13 @@ std::vector<std::string> sharing_texts(std::span<const SharingLine> lines, std::
   return all;
 }
 
+std::string sharing_record(const SharingLine& line) {
+  SharingLine::Cost all = line.all();
+  Drawing drawing = draw(line);
+  return fmt::format("{}\n{} {} {} {}\n{}\n{}", writers_text(line), all.again, all.flushed,
+                     line.pages, drawing.scale, drawing.letters, remedy(line));
+}
+
 std::vector<SlowSentence> slow_pages(std::span<const SharingLine> lines) {
   for (const SharingLine& line : lines) {
     if (!matters(line)) continue;

@@ -75,6 +75,9 @@ Drawing draw(const SharingLine& line);
 std::vector<std::string> sharing_texts(
     std::span<const SharingLine> lines, std::uint64_t left_out,
     const std::function<std::uint64_t(std::uint64_t offset)>& address);
+// A line for an event log (trace::Event::kShared): its writers, how often pages came and went, the
+// drawing, the remedy; a line of text each.
+std::string sharing_record(const SharingLine& line);
 // The sentence about the dearest line.
 std::vector<SlowSentence> slow_pages(std::span<const SharingLine> lines);
 

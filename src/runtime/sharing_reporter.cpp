@@ -88,11 +88,27 @@ void log(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) base::log_line(line);
 }
 
+void write(trace::EventLog& log, std::span<const SharingLine> lines,
+           std::span<const std::string> slow,
+           const std::function<std::uint64_t(std::uint64_t)>& address) {
+  constexpr std::size_t kMostLines = 50;
+  constexpr std::string_view kHead = "slow: ";
+  for (std::string_view sentence : slow)
+    log.note_text(trace::Event::kSlow, {}, sentence.substr(kHead.size()));
+  for (const SharingLine& line : lines.first(std::min(lines.size(), kMostLines)))
+    log.note_text(trace::Event::kShared,
+                  {.object = address(line.offset + draw(line).first),
+                   .value = line.all().waited_ns,
+                   .kind = static_cast<std::uint8_t>(line.kind),
+                   .detail = matters(line)},
+                  sharing_record(line));
+}
+
 }  // namespace
 
 void SharingReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& engine,
-                             const ProgramNames& names, const NodeTimes& times,
-                             SharingWatch* watch) {
+                             const ProgramNames& names, const NodeTimes& times, SharingWatch* watch,
+                             trace::EventLog* event_log) {
   if (space.nodes() < 2) return;
   auto all = job.exchange(contribution_of(times, watch, space), {});
   if (space.self() != NodeId{0}) return;
@@ -114,12 +130,13 @@ void SharingReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine
   std::vector<SlowSentence> sentences = slow_sentences(heard.times, heard.first_from, name_of);
   for (SlowSentence& one : slow_pages(lines)) sentences.push_back(std::move(one));
   std::vector<std::string> slow = slow_lines(std::move(sentences));
-  if (watch != nullptr) {
+  if (event_log != nullptr) write(*event_log, lines, slow, address);
+  if (checks_) {
     found_ = count_false(lines);
     log(sharing_texts(lines, heard.left_out, address));
     write_check_output(output_, sharing_json(lines, slow, heard.left_out, address));
   }
-  log(slow);
+  if (checks_ || has_stats_) log(slow);
 }
 
 }  // namespace terrane::runtime

@@ -46,11 +46,13 @@ SharingKind SharingCounts::kind() const {
   return static_cast<SharingKind>(std::max_element(again, again + kSharingKinds) - again);
 }
 
-SharingWatch::SharingWatch(std::uint32_t nodes, std::size_t page_bytes)
+SharingWatch::SharingWatch(std::uint32_t nodes, std::size_t page_bytes, Looks looks)
     : page_bytes_(page_bytes),
       words_(page_bytes / 64),
       stride_(sizeof(Head) + kMasks * words_ * sizeof(std::uint64_t)),
       room_(kBytes / stride_),
+      first_(looks == Looks::kAll ? kFirst : kFirstOfSome),
+      most_looks_(looks == Looks::kAll ? ~0ull : kMostLooks),
       slots_(std::bit_ceil(2 * room_), kEmpty),
       seen_(kSeen),
       changed_(words_),
@@ -73,7 +75,7 @@ std::atomic<std::uint8_t>& SharingWatch::seen(std::uint64_t block) {
 bool SharingWatch::counts(std::uint64_t block) {
   std::atomic<std::uint8_t>& events = seen(block);
   std::uint8_t before = events.load(std::memory_order_relaxed);
-  if (before >= kFirst - 1) return true;
+  if (before >= first_ - 1) return true;
   events.store(static_cast<std::uint8_t>(before + 1), std::memory_order_relaxed);
   return false;
 }
@@ -105,10 +107,21 @@ SharingWatch::Head* SharingWatch::find(std::uint64_t block, bool makes) {
   }
 }
 
+// Enough arrivals were looked at.
+bool SharingWatch::is_known(const SharingCounts& counts) const {
+  return counts.changed() + counts.unchanged >= most_looks_;
+}
+
 void SharingWatch::note_arrival(Head& head, std::uint32_t home, const std::byte* before,
                                 const std::byte* now) {
+  SharingCounts& counts = head.counts;
+  if (is_known(counts)) {
+    bool changes = counts.changed() > counts.unchanged;
+    ++(changes ? counts.again[number_of(counts.kind())] : counts.unchanged);
+    return;
+  }
   if (!find_changed(before, now, changed_)) {
-    ++head.counts.unchanged;
+    ++counts.unchanged;
     return;
   }
   std::uint64_t* since = mask(head, kSince);
@@ -120,8 +133,8 @@ void SharingWatch::note_arrival(Head& head, std::uint32_t home, const std::byte*
   std::size_t kind = number_of(meets   ? SharingKind::kSame
                                : wrote ? SharingKind::kApart
                                        : SharingKind::kRead);
-  ++head.counts.again[kind];
-  std::uint32_t& from = head.counts.homes[kind];
+  ++counts.again[kind];
+  std::uint32_t& from = counts.homes[kind];
   from = from == SharingCounts::kNone || from == home ? home : SharingCounts::kSeveral;
   std::uint64_t* theirs = mask(head, kTheirs + kind);
   for (std::size_t w = 0; w < words_; ++w) theirs[w] |= changed_[w];
@@ -166,22 +179,33 @@ void SharingWatch::note_flush(std::uint64_t block, std::span<const std::uint64_t
   }
 }
 
+// Under the mutex. True: there is nothing to look at.
+bool SharingWatch::counts_known_flush(std::uint64_t block) {
+  Head* head = find(block, false);
+  bool known = head != nullptr &&
+               (is_known(head->counts) || head->counts.flushed / kFlushesALook >= most_looks_);
+  if (known) ++head->counts.flushed;
+  return known;
+}
+
 void SharingWatch::flushes(std::uint64_t block, const std::byte* page, const std::byte* other) {
   if (!counts(block)) return;
   std::lock_guard hold(mutex_);
+  if (counts_known_flush(block)) return;
   if (find_changed(page, other, changed_)) note_flush(block, changed_);
 }
 
 void SharingWatch::flushes(std::uint64_t block, std::span<const std::byte> difference) {
   if (!counts(block)) return;
   std::lock_guard hold(mutex_);
+  if (counts_known_flush(block)) return;
   if (platform::diff_mask(page_bytes_, difference, changed_)) note_flush(block, changed_);
 }
 
 void SharingWatch::waited(std::uint64_t block, std::uint64_t ns, bool came) {
   std::uint8_t events = seen(block).load(std::memory_order_relaxed);
   if (events == 0 && came) first_ns_.fetch_add(ns, std::memory_order_relaxed);
-  if (events < kFirst - 1) return;
+  if (events < first_ - 1) return;
   std::lock_guard hold(mutex_);
   if (Head* head = find(block, false)) head->counts.waited_ns += ns;
 }

@@ -50,7 +50,11 @@ struct SharingRecord {
 // it. Any thread may call; in the fault path, so that all memory is made at the start.
 class SharingWatch {
  public:
-  SharingWatch(std::uint32_t nodes, std::size_t page_bytes);
+  // How much of a page's events is looked at. kAll: from the kFirst-th on. kSome: for a report that
+  // must cost little: kMostLooks arrivals from the kFirstOfSome-th event on; later ones are counted
+  // as the most frequent kind of those.
+  enum class Looks { kAll, kSome };
+  SharingWatch(std::uint32_t nodes, std::size_t page_bytes, Looks looks = Looks::kAll);
   ~SharingWatch();
   SharingWatch(const SharingWatch&) = delete;
 
@@ -75,7 +79,8 @@ class SharingWatch {
   std::uint64_t left_out() const { return left_out_.load(); }
 
   // An event of a page is recorded from this one on: what fills it at the start says nothing.
-  static constexpr std::uint8_t kFirst = 4;
+  static constexpr std::uint8_t kFirst = 4, kFirstOfSome = 32;
+  static constexpr std::uint64_t kMostLooks = 8, kFlushesALook = 4;
 
  private:
   static constexpr std::size_t kBytes = 16 << 20;  // of all records
@@ -96,8 +101,12 @@ class SharingWatch {
   Head* find(std::uint64_t block, bool makes);
   void note_arrival(Head& head, std::uint32_t home, const std::byte* before, const std::byte* now);
   void note_flush(std::uint64_t block, std::span<const std::uint64_t> changed);
+  bool is_known(const SharingCounts& counts) const;
+  bool counts_known_flush(std::uint64_t block);
 
   const std::size_t page_bytes_, words_, stride_, room_;
+  const std::uint8_t first_;
+  const std::uint64_t most_looks_;
   std::byte* memory_ = nullptr;  // room_ records
   std::mutex mutex_;             // of the records and slots_
   std::size_t used_ = 0;

@@ -121,6 +121,29 @@ TEST_F(SharingWatchTest, ThePagesThatCostMostComeFirst) {
   EXPECT_EQ(all[1].counts.waited_ns, 100u);
 }
 
+// For a report that must cost little: later ones count as the kind of those that were looked at.
+TEST_F(SharingWatchTest, ItMayLookAtSomeOfThem) {
+  SharingWatch some(2, kBytes, SharingWatch::Looks::kSome);
+  auto round = [&] {
+    Page twin = here_;
+    here_[100] ^= std::byte{1};
+    home_[100] = here_[100];
+    some.flushes(kPage, here_.data(), twin.data());
+    home_[200] ^= std::byte{1};
+    some.arrives(kPage, NodeId{0}, here_.data(), home_.data());
+    here_ = home_;
+  };
+  for (int i = 0; i < SharingWatch::kFirstOfSome / 2 - 1; ++i) round();
+  EXPECT_TRUE(some.records(10).empty());
+  for (int i = 0; i < 1000; ++i) round();
+  ASSERT_EQ(some.records(10).size(), 1u);
+  SharingRecord one = some.records(10)[0];
+  EXPECT_EQ(one.counts.kind(), SharingKind::kApart);
+  EXPECT_NEAR(static_cast<double>(one.counts.again[0]), 1000, 2);
+  EXPECT_NEAR(static_cast<double>(one.counts.flushed), 1000, 2);
+  EXPECT_TRUE(has(one.mine, 100) && has(one.theirs, 200));
+}
+
 TEST_F(SharingWatchTest, ItsMemoryIsBounded) {
   for (std::uint64_t page = 0; page < 20000; ++page)
     for (int i = 0; i < SharingWatch::kFirst; ++i)

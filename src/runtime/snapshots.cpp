@@ -127,7 +127,8 @@ void Snapshots::begin_counting() {
   if (pages_ != nullptr) return;
   SiteCounters* sites = from_.sites;
   if (sites == nullptr) {
-    own_sites_ = std::make_unique<SiteCounters>(from_.space.mapping().bytes(), from_.space.unit());
+    own_sites_ = std::make_unique<SiteCounters>(from_.space.mapping().bytes(), from_.space.unit(),
+                                                from_.space.nodes());
     sites = own_sites_.get();
   }
   pages_ = &sites->watch_pages();

@@ -61,11 +61,12 @@ void add_locks(const std::vector<LockLine>& locks, std::string& text) {
 
 }  // namespace
 
-SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes)
+SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes, std::uint32_t nodes)
     : unit_(unit_bytes),
       count_((space_bytes + kStretch - 1) / kStretch),
       used_((count_ + kGroup - 1) / kGroup),
-      writes_((space_bytes + unit_bytes - 1) / unit_bytes) {
+      writes_((space_bytes + unit_bytes - 1) / unit_bytes),
+      moved_(nodes) {
   sites_ = static_cast<Site*>(map_zeros(count_ * sizeof(Site)));
   std::uint64_t blocks = space_bytes / unit_bytes;
   evicted_bytes_ = protocol::BlockSet::words_needed(blocks) * sizeof(protocol::BlockSet::Word);
@@ -74,8 +75,8 @@ SiteCounters::SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes)
     evicted_ = protocol::BlockSet(static_cast<protocol::BlockSet::Word*>(evicted_words_), blocks);
 }
 
-void SiteCounters::watch_sharing(std::uint32_t nodes) {
-  sharing_ = std::make_unique<SharingWatch>(nodes, unit_);
+void SiteCounters::watch_sharing(std::unique_ptr<SharingWatch> watch) {
+  sharing_ = std::move(watch);
 }
 
 SiteCounters::~SiteCounters() {
@@ -95,13 +96,15 @@ void SiteCounters::note_fault(std::uint64_t offset, bool zeros, std::uint64_t ns
   Site& site = of(block);
   ++site.faults;
   if (zeros) ++site.zeros;
+  site.waited_ns += ns;
   if (HotPages* hot = hot_.load(std::memory_order_acquire))
     hot->note_fault(block, offset % unit_, ns);
 }
 
-void SiteCounters::note_flushed(std::uint64_t block, std::uint64_t bytes) {
+void SiteCounters::note_flushed(std::uint64_t block, std::uint64_t bytes, NodeId to) {
   of(block).flushed += bytes;
   writes_.note_flushed(block);
+  moved_[to.value].sent += bytes;
   if (HotPages* hot = hot_.load(std::memory_order_acquire))
     hot->note(block, HotPages::What::kFlushed, bytes);
 }
@@ -112,8 +115,9 @@ void SiteCounters::note_refreshed(std::uint64_t block) {
     hot->note(block, HotPages::What::kRefreshed);
 }
 
-void SiteCounters::note_fetched(protocol::BlockRange blocks) {
+void SiteCounters::note_fetched(protocol::BlockRange blocks, NodeId from) {
   of(blocks.first).fetched += static_cast<std::uint32_t>(blocks.count);
+  moved_[from.value].came += blocks.count * unit_;
   if (HotPages* hot = hot_.load(std::memory_order_acquire))
     for (std::uint64_t b = blocks.first; b < blocks.end(); ++b)
       hot->note(b, HotPages::What::kFetched);

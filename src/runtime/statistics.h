@@ -27,9 +27,14 @@ class SiteCounters {
   struct Site {
     std::atomic<std::uint32_t> faults, fetched, zeros, refreshed;  // pages
     std::atomic<std::uint64_t> flushed;                            // bytes
+    std::atomic<std::uint64_t> waited_ns;                          // of threads in faults
+  };
+  // Bytes of pages and differences that went to another node or came from it.
+  struct Moved {
+    std::atomic<std::uint64_t> sent{0}, came{0};
   };
 
-  SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes);
+  SiteCounters(std::uint64_t space_bytes, std::uint64_t unit_bytes, std::uint32_t nodes);
   ~SiteCounters();
   SiteCounters(const SiteCounters&) = delete;
 
@@ -43,7 +48,7 @@ class SiteCounters {
   void for_each(const std::function<void(std::uint64_t, const Site&)>& call) const;
   PageWrites& writes() { return writes_; }
   // From now on it is watched why pages come again. Before threads count here.
-  void watch_sharing(std::uint32_t nodes);
+  void watch_sharing(std::unique_ptr<SharingWatch> watch);
   // nullptr: it is not watched.
   SharingWatch* sharing() const { return sharing_.get(); }
   // From now on the pages that cost most are counted, each by itself. Any thread, also later.
@@ -52,13 +57,14 @@ class SiteCounters {
   // a page of zeros.
   void note_fault(std::uint64_t offset, bool zeros, std::uint64_t ns);
   // Changes went to the home; those of others came with the copy of a page that stays.
-  void note_flushed(std::uint64_t block, std::uint64_t bytes);
+  void note_flushed(std::uint64_t block, std::uint64_t bytes, NodeId to);
   void note_refreshed(std::uint64_t block);
   // Pages came from other nodes; a copy went because memory was short.
-  void note_fetched(protocol::BlockRange blocks);
+  void note_fetched(protocol::BlockRange blocks, NodeId from);
   void note_evicted(std::uint64_t block) {
     if (evicted_words_ != nullptr) evicted_.insert(block);
   }
+  const std::vector<Moved>& moved() const { return moved_; }  // by node
   // Pages that were fetched again after they were evicted.
   std::uint64_t refetched() const { return refetched_.load(std::memory_order_relaxed); }
 
@@ -69,6 +75,7 @@ class SiteCounters {
   Site* sites_ = nullptr;
   std::vector<std::atomic<bool>> used_;  // by kGroup stretches
   PageWrites writes_;
+  std::vector<Moved> moved_;
   std::unique_ptr<SharingWatch> sharing_;
   std::mutex watching_;
   std::unique_ptr<HotPages> owned_hot_;

@@ -6,7 +6,7 @@ namespace terrane::runtime {
 namespace {
 
 TEST(StatisticsTest, SitesAreCountedByStretchesAndThoseWithoutCountsAreLeftOut) {
-  SiteCounters sites(std::uint64_t{1} << 40, 4096);
+  SiteCounters sites(std::uint64_t{1} << 40, 4096, 1);
   sites.of(5).faults += 2;
   sites.of(15).faults += 1;                          // the same 64 KiB
   sites.of(std::uint64_t{1} << 27).flushed += 1000;  // far away

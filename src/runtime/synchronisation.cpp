@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "runtime/before_operations.h"
+#include "runtime/page_trace.h"
 #include "runtime/program/own_stack.h"
 #include "runtime/wait_reports.h"
 #include "waiting/constants.h"
@@ -19,6 +20,11 @@ using For = Waiting::For;
 
 Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
   return {protocol::is_object(id) ? For::kObject : what, id.value, until};
+}
+
+bool is_barrier(const Waiting& waiting) {
+  return waiting.what == For::kObject &&
+         protocol::kind_of(LockId{waiting.id}) == protocol::ObjectKind::kBarrier;
 }
 
 protocol::Patience patience_of(const WaitLimit& limit) {
@@ -50,11 +56,12 @@ bool look_again(std::uint64_t until_ns, Look look) {
 }  // namespace
 
 void Synchronisation::attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc,
-                             LockCounters* locks) {
+                             LockCounters* locks, PageTrace* trace) {
   threads_ = &threads;
   engine_ = &engine;
   hlrc_ = &hlrc;
   count_locks(locks);
+  trace_ = trace;
   scale_.mark();
 }
 
@@ -66,6 +73,9 @@ void Synchronisation::account(ThreadContext& context, Counter Counters::*waiting
   (context.counters.*waiting).add(waited);
   context.counters.overhead_ns.add(total - waited);
   context.waited_ns = 0;
+  if (trace_ == nullptr) return;
+  auto kind = waiting == &Counters::barrier_ns ? trace::TimeKind::kBarrier : trace::TimeKind::kLock;
+  trace_->waited(context, kind, context.waiting.id, waited);
 }
 
 // Runs an operation of the calling thread that may wait for other threads; start(strand) makes it.
@@ -81,7 +91,7 @@ auto Synchronisation::synchronise(Waiting waiting, Start start) {
     engine_->look(context);
     auto finish = [&] {
       context.ongoing.end();
-      account(context, &Counters::lock_ns, from);
+      account(context, is_barrier(waiting) ? &Counters::barrier_ns : &Counters::lock_ns, from);
       context.waiting = {};
     };
     auto task = start(context.strand);

@@ -12,6 +12,8 @@
 
 namespace terrane::runtime {
 
+class PageTrace;
+
 // The kinds of counts. Each kind has its own range of token numbers, as have the program's locks.
 enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
 constexpr LockId count_id(CountKind kind, std::uint32_t number) {
@@ -67,8 +69,9 @@ class Synchronisation {
   Synchronisation() = default;
   ~Synchronisation() = default;
 
-  // Before the first call. locks: nullptr without a report; all outlive the calls.
-  void attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc, LockCounters* locks);
+  // Before the first call. locks, trace: nullptr without a report; all outlive the calls.
+  void attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc, LockCounters* locks,
+              PageTrace* trace);
   // From now on the costs of locks are counted there. Any thread.
   void count_locks(LockCounters* locks) { locks_.store(locks, std::memory_order_release); }
   std::uint64_t ns_since(std::uint64_t from) const {
@@ -88,6 +91,7 @@ class Synchronisation {
   Engine* engine_ = nullptr;
   protocol::Hlrc* hlrc_ = nullptr;
   std::atomic<LockCounters*> locks_{nullptr};
+  PageTrace* trace_ = nullptr;
   platform::TickScale scale_;  // as of attach(): exact enough for short times
 };
 

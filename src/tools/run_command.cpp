@@ -297,7 +297,7 @@ void add_node_options(CLI::App& run_app, RunOptions& options) {
       ->type_name("NODES");
   run_app
       .add_option("--report", options.report,
-                  "Folder for the nodes' event logs, which terrane report reads (chunks)")
+                  "Folder for the nodes' event logs, of which terrane report makes a page")
       ->type_name("FOLDER");
   run_app
       .add_option("--report-every", options.report_every,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -81,6 +82,9 @@ base::Result<std::string> report_folder(const std::string& folder) {
       return base::error("--report {}: another job's event logs are there; give another folder",
                          folder);
   if (why) return base::error("--report {}: {}", folder, why.message());
+  if (::access(folder.c_str(), W_OK) != 0)
+    return base::error("--report {}: {}; give a folder that can be written", folder,
+                       std::strerror(errno));
   return std::filesystem::absolute(folder, why).string();
 }
 
@@ -225,6 +229,9 @@ base::Result<> add_settings(const RunOptions& options, HostPlan& plan) {
     auto folder = report_folder(options.report);
     if (!folder) return folder.error();
     plan.environment.emplace_back("TERRANE_REPORT", folder.value());
+    auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    plan.environment.emplace_back(runtime::trace::kJobVariable,
+                                  fmt::format("{:x}-{:x}", now, ::getpid()));
   }
   if (!options.report_every.empty()) {
     if (options.report.empty())

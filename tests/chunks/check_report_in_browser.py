@@ -13,10 +13,12 @@ import sys
 import tempfile
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-WIDTHS = (1280, 1366, 1501, 1600)
+WIDTHS = (400, 1280, 1366, 1501, 1600)
 FOLDED = 1500  # columns of lesser importance are hidden up to this width
 SCHEMES = ("light", "dark")
-# What the page must show, each as a CSS selector.
+# What the page must show, each as a CSS selector: of chunks, and of shared pages.
+PAGE_ELEMENTS = ("h1", "#command code", "#slow", "#strips .strip svg", ".axis p span", "#locks td", "#memory td", "#homes svg",
+                 "#moved td", "#waits td", ".key span")
 ELEMENTS = ("h1", "#command code", "#slow", "#nodes tr:nth-child(2) td", "#chunks tr:nth-child(2) td", "#meetings td",
             "#streams td", ".key span", "svg polyline", "svg polygon title", "svg line", "svg text")
 # What Chromium reports of the page as it is laid out; colours are as numbers from 0 to 255.
@@ -24,19 +26,21 @@ LAYOUT = """(() => {
   const visible = one => one.getClientRects().length > 0;
   const colour = (one, kind) => getComputedStyle(one)[kind].match(/[0-9.]+/g).slice(0, 3).map(Number);
   const width = document.documentElement.clientWidth;
+  const wanted = document.querySelector('#strips') ? %s : %s;
   const texts = [...document.querySelectorAll('h1, p, td, th, label, svg text')].filter(visible);
   return {
-    missing: %s.filter(name => ![...document.querySelectorAll(name)].some(one => visible(one) || one.tagName == 'title')),
+    missing: wanted.filter(name => ![...document.querySelectorAll(name)].some(one => visible(one) || one.tagName == 'title')),
     width: width,
     scrolls: document.documentElement.scrollWidth > width,
     wide: [...document.querySelectorAll('body *')].filter(visible)
+      .filter(one => !one.parentElement.closest('.wide, table'))  // which scroll by themselves
       .filter(one => one.getBoundingClientRect().right > width + 1 || one.getBoundingClientRect().left < 0)
       .map(one => one.tagName + ' ' + one.id + ' ' + Math.round(one.getBoundingClientRect().right)),
-    folded: ![...document.querySelectorAll('#nodes .m')].some(visible),
+    folded: document.querySelector('#nodes') ? ![...document.querySelectorAll('#nodes .m')].some(visible) : null,
     back: colour(document.body, 'backgroundColor'),
     texts: texts.map(one => [one.textContent.slice(0, 30), colour(one, one.closest('svg') ? 'fill' : 'color')]),
   };
-})()""" % json.dumps(ELEMENTS)
+})()""" % (json.dumps(PAGE_ELEMENTS), json.dumps(ELEMENTS))
 
 
 class Browser:
@@ -109,7 +113,7 @@ def complaints(layout, width, scheme):
         yield f"not visible: {layout['missing']}"
     if layout["scrolls"] or layout["wide"]:
         yield f"wider than the window: {layout['wide'][:5]}"
-    if layout["folded"] != (width <= FOLDED):
+    if layout["folded"] not in (None, width <= FOLDED):
         yield f"columns of lesser importance are {'hidden' if layout['folded'] else 'shown'}"
     if (luminance(layout["back"]) < 0.2) != (scheme == "dark"):
         yield f"the background is {layout['back']}"

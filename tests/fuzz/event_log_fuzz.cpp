@@ -67,16 +67,23 @@ void run_one(std::span<const std::byte> input) {
   if (auto job = join_logs(std::move(logs))) write_all(job.value());
 }
 
-std::vector<Input> seeds() {
+// One of each event in a range, without texts.
+std::vector<Record> records_of(std::uint16_t first, std::uint16_t end) {
   std::vector<Record> records;
-  for (std::uint16_t event = 99; event < 116; ++event) {
+  for (std::uint16_t event = first; event < end; ++event) {
     Record record{.time_ns = 1000u + event, .object = 9, .value = 12};
     record.event = static_cast<Event>(event);
     record.kind = static_cast<std::uint8_t>(event % 4);
     records.push_back(record);
   }
-  return {log_of(0, records, "a chunk <&\"\\>"), log_of(1, records, "\1lock one"),
-          log_of(0, {}, "\1barrier \xff\xc3")};
+  return records;
+}
+
+std::vector<Input> seeds() {
+  std::vector<Record> chunks = records_of(99, 116), pages = records_of(200, 215);
+  return {log_of(0, chunks, "a chunk <&\"\\>"), log_of(1, chunks, "\1lock one"),
+          log_of(0, {}, "\1barrier \xff\xc3"), log_of(0, pages, "<strip>"),
+          log_of(1, pages, "two\n1 2\n0.1")};
 }
 
 }  // namespace terrane::fuzz

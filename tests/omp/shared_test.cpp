@@ -1,4 +1,8 @@
 // Pages that nodes share, as terrane omp --check=sharing reports them.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "run_omp.h"
 
 namespace terrane::test_hosts {
@@ -27,6 +31,23 @@ TEST(OmpSharedTest, CountersOfPagesOfTheirOwnAreNot) {
     EXPECT_EQ(outcome.exit_code, 0) << team << ": " << outcome.err;
     EXPECT_EQ(outcome.err.find("false sharing: "), std::string::npos) << team << outcome.err;
   }
+}
+
+// The page that terrane report makes of --report.
+TEST(OmpSharedTest, APageHasRegionsByTheirLines) {
+  char folder[] = "/tmp/terrane_regions_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  std::string logs = std::string(folder) + "/logs", page = std::string(folder) + "/page.html";
+  expect_good("-n 2 --threads 1 --report " + logs, kProgram + " counters");
+  Outcome made = Launched({cluster_test::kTerrane, "report", logs, "-o", page}).finish();
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  std::ifstream file(page);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(text.find("</span>shared_program.c:"), std::string::npos) << text;
+  EXPECT_NE(text.find("</td><td>2000</td>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<span>regions</span>"), std::string::npos) << text;
+  EXPECT_NE(text.find("<b>false sharing</b>: node 0 writes counters"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Threads that share pages in one way or another. Usage: shared_program WHAT THREADS
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,11 @@ static void share(int id, int round) {
 
 static void* work(void* raw) {
   int id = (int)(long)raw;
+  for (int round = 0; is("dies"); ++round) {
+    ++counters[id];
+    pthread_barrier_wait(&barrier);
+    if (round == 3 * kRounds && id == threads - 1) raise(SIGKILL);
+  }
   if (is("lock")) {
     pthread_barrier_wait(&barrier);
     for (int taken = 0; taken < kTurns;) {

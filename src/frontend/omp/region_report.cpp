@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -203,6 +204,18 @@ void add_pages(const NodeCounts* all, std::uint32_t nodes, const std::vector<std
   }
 }
 
+void log_regions(const NodeCounts* all, std::uint32_t nodes,
+                 const std::vector<std::string>& names) {
+  for (std::uint32_t r = 0; r < kMostRegions; ++r) {
+    if (regions[r].calls == 0) continue;
+    std::uint64_t sums[] = {regions[r].calls, 0, 0, 0, 0};
+    constexpr Count kOf[] = {kCounts, kFaults, kFetched, kFlushedBytes, kMessages};
+    for (std::size_t i = 1; i < std::size(kOf); ++i)
+      for (std::uint32_t n = 0; n < nodes; ++n) sums[i] += all[n].counts[r][kOf[i]];
+    terrane_program_log_region_counts(r, names[r].c_str(), regions[r].ns, sums);
+  }
+}
+
 // A handler of exit, on node 0. In another thread than main's, or in a region, there is no team
 // that could be asked.
 void report() {
@@ -217,6 +230,8 @@ void report() {
   std::vector<std::string> names(kMostRegions);
   for (std::uint32_t r = 0; r < kMostRegions; ++r)
     if (regions[r].calls != 0) names[r] = name_of(r);
+  if ((reports() & kReportsLogged) != 0) log_regions(all, nodes, names);
+  if ((reports() & kReportsPrinted) == 0) return;
   std::string text;
   print(text, "terrane: parallel regions of %u nodes%s\n", nodes,
         asks ? "" : "; counts of node 0 alone, since the program ended in a region");
@@ -228,8 +243,8 @@ void report() {
 
 }  // namespace
 
-bool reports() {
-  static const bool wanted = terrane_program_reports();
+unsigned reports() {
+  static const unsigned wanted = terrane_program_reports();
   return wanted;
 }
 
@@ -251,7 +266,9 @@ void note_fork(std::uint32_t number) {
 
 void note_join(std::uint32_t number) {
   if (!reports()) return;
-  regions[number].ns += now_ns() - forked_ns;
+  std::uint64_t ns = now_ns() - forked_ns;
+  regions[number].ns += ns;
+  if ((reports() & kReportsLogged) != 0) terrane_program_log_region(number, ns);
 }
 
 void note_begin(std::uint32_t number, bool first) {

@@ -4,13 +4,14 @@
 
 #include "frontend/omp/team.h"
 
-// The report of parallel regions that `terrane omp --stats` prints when the program ends: what each
-// has cost. Threads count at forks and joins alone. A region is a function that the compiler has
-// made of one, and has a number, which node 0 gives.
+// The report of parallel regions that `terrane omp --stats` prints when the program ends, or that
+// goes to the event log of --report: what each has cost. Threads count at forks and joins alone. A
+// region is a function that the compiler has made of one, and has a number, which node 0 gives.
 namespace terrane::frontend::omp {
 
-// Whether the user wants it. All other functions do nothing where not.
-bool reports();
+// Whether and how the user wants it (terrane_program_report). All other functions do nothing where
+// not.
+unsigned reports();
 
 // The number of a region; on node 0, by the master.
 std::uint32_t region_number(Function* function);

@@ -10,6 +10,7 @@
 #include "frontend/threads/for_teams.h"
 #include "frontend/threads/program.h"
 #include "frontend/threads/symbols.h"
+#include "runtime/node_report.h"
 
 namespace terrane::frontend::threads {
 namespace {
@@ -25,6 +26,8 @@ std::vector<terrane_program_page> pages_written() {
                    [](const auto& a, const auto& b) { return a.flushes > b.flushes; });
   return all;
 }
+
+runtime::PageTrace* trace() { return runtime::NodeReport::trace(Program::get()->node()); }
 
 // Calls name(folders of commands) on the thread's own stack; the result goes to the program's
 // memory.
@@ -64,8 +67,23 @@ using namespace terrane::frontend::threads;
 #pragma GCC visibility push(default)
 extern "C" {
 
-bool terrane_program_reports() {
-  return Program::get() != nullptr && Program::get()->node().page_writes() != nullptr;
+unsigned terrane_program_reports() {
+  if (Program::get() == nullptr) return kReportsNothing;
+  return terrane::runtime::NodeReport::wanted(Program::get()->node());
+}
+
+void terrane_program_log_region(std::uint32_t number, std::uint64_t ns) {
+  trace()->was_in_region(number, ns);
+}
+
+void terrane_program_log_region_counts(std::uint32_t number, const char* place, std::uint64_t ns,
+                                       const std::uint64_t* counts) {
+  Private ours;
+  // The arguments may lie in shared memory, which the log's own stack must not touch.
+  auto* made = new terrane::runtime::RegionTotals{number, place, ns, {}};
+  std::copy_n(counts, made->counts.size(), made->counts.begin());
+  terrane::runtime::on_own_stack([made] { trace()->record_region(*made); });
+  delete made;
 }
 
 void terrane_program_work_done(bool with_own_threads, terrane_program_work* work) {

@@ -119,8 +119,19 @@ std::size_t terrane_program_page_bytes();
 // The number of the allocation that holds an address, of which each has another; 0: it is one of
 // small blocks, or there is none. On node 0.
 std::uint64_t terrane_program_allocation(const void* address);
-// Whether the user wants a report (--stats). Only then the following may be called.
-bool terrane_program_reports();
+// Whether the user wants a report: on standard error (--stats), or in the event log of --report.
+// Only then the following may be called.
+enum terrane_program_report : unsigned {
+  kReportsNothing = 0,
+  kReportsPrinted = 1,
+  kReportsLogged = 2
+};
+unsigned terrane_program_reports();
+// Of --report: main's thread has been in a region so long, until now; and at the end what the
+// regions have cost: `counts` as trace::RegionCount.
+void terrane_program_log_region(std::uint32_t number, std::uint64_t ns);
+void terrane_program_log_region_counts(std::uint32_t number, const char* place, std::uint64_t ns,
+                                       const std::uint64_t* counts);
 // What the calling thread has done so far, and where asked for the runtime's own threads here too.
 struct terrane_program_work {
   std::uint64_t faults, fetched, refreshed, unused, flushed;  // pages

@@ -32,18 +32,23 @@ Blocks& blocks() {
 }
 
 bool notes = false;
+constexpr std::size_t kLeastOfReport = 1024;  // so that --report costs little
+std::size_t least_bytes = 0;
 
 }  // namespace
 
 void begin_noting_blocks(std::uint32_t self) {
   const char* set = std::getenv("TERRANE_CHECK");
   std::string_view check = set == nullptr ? "" : set;
-  notes = self == 0 && (check.starts_with("races") || check == "sharing");
+  bool checks = check.starts_with("races") || check == "sharing";
+  if (!checks) least_bytes = kLeastOfReport;
+  notes = self == 0 && (checks || std::getenv("TERRANE_REPORT") != nullptr);
 }
 
 bool notes_blocks() { return notes; }
 
 void note_block(const void* block, std::size_t bytes, const void* caller) {
+  if (bytes < least_bytes) return;
   Private ours;
   auto begin = reinterpret_cast<std::uintptr_t>(block);
   Blocks& known = blocks();

@@ -10,7 +10,8 @@ namespace terrane::frontend::threads {
 
 // Before the first block, on a node that knows its number.
 void begin_noting_blocks(std::uint32_t self);
-// Whether they are noted: on node 0, with --check=races or sharing. By any thread.
+// Whether they are noted: on node 0, with --check=races or sharing, and large ones with --report.
+// By any thread.
 bool notes_blocks();
 // A call from `caller` has got the block. A block keeps its name when it is freed, until another
 // one takes its place.

@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "frontend/threads/noted_blocks.h"
@@ -24,13 +26,15 @@ runtime::NamedVariable named(std::string text) {
 }
 
 // A variable of the program, or a block of the heap by the line of its malloc.
-runtime::NamedVariable variable_of(std::uintptr_t at, const std::string& path) {
+runtime::NamedVariable variable_of(std::uintptr_t at, const std::string& path,
+                                   std::map<std::uintptr_t, std::string>& places) {
   runtime::NamedVariable variable = named(variable_at(at));
   if (!variable.name.empty()) return variable;
   NotedBlock block = noted_block_at(at);
   if (block.bytes == 0) return variable;
-  std::string place = place_of_code(block.caller - 1, path);
-  return {fmt::format("the block of {} bytes of {}", block.bytes, place), at - block.begin};
+  auto [place, fresh] = places.try_emplace(block.caller);
+  if (fresh) place->second = place_of_code(block.caller - 1, path);  // takes some milliseconds
+  return {fmt::format("the block of {} bytes of {}", block.bytes, place->second), at - block.begin};
 }
 
 }  // namespace
@@ -38,8 +42,9 @@ runtime::NamedVariable variable_of(std::uintptr_t at, const std::string& path) {
 runtime::ProgramNames program_names() {
   const char* set = std::getenv("PATH");
   std::string path = set == nullptr ? "" : set;
+  auto places = std::make_shared<std::map<std::uintptr_t, std::string>>();
   return {
-      .variable = [path](std::uintptr_t at) { return variable_of(at, path); },
+      .variable = [path, places](std::uintptr_t at) { return variable_of(at, path, *places); },
       .variables = {},
       .place = [path](std::uintptr_t at) { return place_of_code(at, path); },
       .is_atomic = [path](std::uintptr_t at) { return source_says_atomic(at, path); },

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -26,15 +27,8 @@ constexpr auto kStreamEvery = std::chrono::milliseconds(100);
 
 std::atomic<std::uint64_t> last_serial{0};
 
-// Owns the ring of EventLog::noting_; another thread gets the ring when its thread ends.
-struct Mine {
-  std::shared_ptr<EventRing> ring;
-  ~Mine() { leave(); }
-  void leave() {
-    if (ring) ring->abandoned.store(true, std::memory_order_release);
-  }
-};
-thread_local Mine mine;
+// The thread's variables have been destroyed: it runs handlers of exit, which may note more.
+constinit thread_local bool thread_ends = false;
 
 std::uint64_t realtime_ns() {
   timespec now{};
@@ -70,19 +64,29 @@ constexpr bool lasts(Event event) {
          event == kScopeRefused || event == kHandlerRan || event == kBarrier || event == kAwaited;
 }
 
-constexpr bool has_text(Event event) {
-  return event == Event::kObjectName || event == Event::kThreadName;
-}
-
 }  // namespace
 
 constinit thread_local EventLog::Noting EventLog::noting_{0, nullptr};
+
+// Owns the ring of noting_; another thread gets the ring when its thread ends.
+struct EventLog::Mine {
+  std::shared_ptr<EventRing> ring;
+  ~Mine() {
+    leave();
+    noting_ = {0, nullptr};
+    thread_ends = true;
+  }
+  void leave() {
+    if (ring) ring->abandoned.store(true, std::memory_order_release);
+  }
+};
 
 base::Result<std::unique_ptr<EventLog>> EventLog::create(const Place& place) {
   std::error_code why;
   std::filesystem::create_directories(place.folder, why);
   if (why) return base::error("the folder {} for event logs: {}", place.folder, why.message());
-  std::string path = fmt::format("{}/{}{}", place.folder, place.node.value, kSuffix);
+  std::string path =
+      fmt::format("{}/{}{}{}", place.folder, place.node.value, place.front_end, kSuffix);
   base::UniqueFd file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
   if (!file && errno == EEXIST)
@@ -99,6 +103,8 @@ EventLog::EventLog(base::UniqueFd file, std::string path)
   write(BlockKind::kEvents, 0, std::as_bytes(std::span(kEventNames)));
   const std::string words = command_words();
   write(BlockKind::kCommand, 0, std::as_bytes(std::span(words)));
+  const char* job = std::getenv(kJobVariable);
+  if (job != nullptr) write(BlockKind::kJob, 0, std::as_bytes(std::span(std::string_view(job))));
   streamer_ = platform::start_without_signals([this] { stream(); });
 }
 
@@ -134,13 +140,17 @@ EventRing& EventLog::ring_of_new_thread() {
     ring->abandoned.store(false, std::memory_order_relaxed);
     rings_.push_back(ring);
   }
-  mine.leave();
-  mine.ring = std::move(ring);
-  noting_ = {serial_, mine.ring.get()};
+  noting_ = {serial_, ring.get()};
+  std::uint32_t thread = ring->thread;
+  if (!thread_ends) {
+    thread_local Mine mine;
+    mine.leave();
+    mine.ring = std::move(ring);
+  }
   char name[32] = "";
   ::pthread_getname_np(::pthread_self(), name, sizeof name);
-  note_text(Event::kThreadName, {.object = mine.ring->thread}, name);
-  return *mine.ring;
+  note_text(Event::kThreadName, {.object = thread}, name);
+  return *noting_.ring;
 }
 
 // A thread whose ring is full writes it to the file itself, so no event is left out.

@@ -27,6 +27,7 @@ class EventLog {
     NodeId node;
     std::uint32_t nodes = 0;
     std::string host;
+    std::string front_end = {};  // a part of the file's name, where a process has several logs
   };
   // An error if the folder already has a log of this node.
   static base::Result<std::unique_ptr<EventLog>> create(const Place& place);
@@ -68,6 +69,7 @@ class EventLog {
     std::uint64_t serial;
     EventRing* ring;
   };
+  struct Mine;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Noting noting_;
 
   const std::uint64_t serial_;  // unique among the logs of the process

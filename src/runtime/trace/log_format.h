@@ -13,6 +13,8 @@ inline constexpr std::array<char, 8> kMagic = {'t', 'e', 'r', 'r', 'l', 'o', 'g'
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
 inline constexpr std::string_view kSuffix = ".events";
+// The environment variable that names the job in its logs.
+inline constexpr const char* kJobVariable = "TERRANE_REPORT_JOB";
 
 struct FileHeader {
   std::array<char, 8> magic = kMagic;
@@ -31,6 +33,7 @@ enum class BlockKind : std::uint32_t {
   kEvents = 2,   // lines "NUMBER NAME": the known events; once, at the start
   kEnd = 3,      // empty: the node left the job in order
   kCommand = 4,  // the program's arguments, a zero after each; once, at the start
+  kJob = 5,      // which job this is: a text that no other job has; at the start, if it is known
 };
 
 inline constexpr std::uint32_t kBlockMark = 0x6b6c6274;
@@ -51,6 +54,7 @@ enum class Event : std::uint16_t {
   kObjectName = 1,  // value: its size in bytes; kind: its coherence
   kThreadName = 2,
   kNodeDied = 3,  // object: the node
+  kSlow = 4,      // the text: a sentence about what was slow in the whole job
 
   // Events of chunks. kind: a protocol::chunks::Mode unless stated otherwise.
   kScopeOpened = 100,   // value: ns waited; detail: a ScopeOrigin; number: the version's low half
@@ -72,7 +76,48 @@ enum class Event : std::uint16_t {
   kScope = 113,
   kScopesMore = 114,   // number: such scopes without a record when the node left
   kScopesEvery = 115,  // number: one of this many scopes has a record, on average
+
+  // Events of shared pages. A strip is what one thread after another does: a place of threads, with
+  // a number on its node.
+  kPages = 200,  // once. object: address of shared memory; value: its bytes; number: of a page
+  kStrip = 201,  // object: strip; kind: 1 of the program, 0 of Terrane. A text: its name
+  kLives = 202,  // object: strip; kind: 1 its thread begins, 0 it ends
+  // What took time in a step, which ends at time_ns. object: strip; kind: a TimeKind; value: ns;
+  // number: us of the step. What lasted longer than the step began before it.
+  kTime = 203,
+  // One wait that was long against the time so far. object: what was waited for; kind: a TimeKind;
+  // value: ns; number: strip.
+  kWait = 204,
+  kWaitsLeftOut = 205,  // number: such waits without a record, for lack of room
+  // At the end of the job, what a node has counted.
+  kLock = 206,         // object: token; value: ns waited; number: how often a thread got it
+  kLockTravels = 207,  // object: token; number: how often it came from another node
+  kMemory = 208,       // object: address; kind: a MemoryCount; value: so many
+  kMoved = 209,        // pages and differences. kind: a Moved; value: bytes; number: other node
+  kHomes = 210,        // object: address; value: bytes from there; number: pages at home here
+  // Node 0 names what it can. A text: the name. value: bytes from the object on.
+  kNamed = 211,
+  // Node 0, of pages that came again and again. object: address; value: ns waited; kind: a
+  // runtime::SharingKind; detail: 1 if it matters. Text: lines "writers", "drawing", "remedy".
+  kShared = 212,
+  kRegion = 213,       // object: number of an OpenMP region; value: ns; kind: 0. A text: its place
+  kRegionCount = 214,  // object: region; kind: a RegionCount; value: so many
 };
+
+constexpr bool has_text(Event event) {
+  using enum Event;
+  return event == kObjectName || event == kThreadName || event == kSlow || event == kStrip ||
+         event == kNamed || event == kShared || event == kRegion;
+}
+
+// What takes a thread's time. The rest is computing. kRegion: of main's thread, around the others.
+enum class TimeKind : std::uint8_t { kFault, kLock, kBarrier, kHandler, kProtocol, kRegion };
+inline constexpr std::size_t kTimeKinds = 5;  // without kRegion
+enum class MemoryCount : std::uint8_t { kFaults, kFetched, kRefreshed, kFlushedBytes, kWaitedNs };
+inline constexpr std::size_t kMemoryCounts = 5;
+enum class Moved : std::uint8_t { kSent, kCame };
+enum class RegionCount : std::uint8_t { kCalls, kFaults, kFetched, kFlushedBytes, kMessages };
+inline constexpr std::size_t kRegionCounts = 5;
 
 enum class ScopeOrigin : std::uint8_t { kOpen = 0, kTake = 1 };
 enum class BytesWay : std::uint8_t { kShared = 0, kCopied = 1 };  // by host memory; by message
@@ -90,9 +135,11 @@ static_assert(sizeof(Record) == 32);
 
 // Written into each log, so that a reader can name events that it does not know.
 inline constexpr std::string_view kEventNames =
-    "1 object name\n2 thread name\n3 node died\n"
+    "1 object name\n2 thread name\n3 node died\n4 slow\n"
     "100 scope opened\n101 scope closed\n102 scope refused\n103 state\n104 bytes sent\n"
     "105 bytes came\n106 published\n107 missed\n108 handler ran\n109 barrier\n110 signal\n"
-    "111 awaited\n112 lost\n113 scope\n114 scopes more\n115 scopes every\n";
+    "111 awaited\n112 lost\n113 scope\n114 scopes more\n115 scopes every\n200 pages\n201 strip\n"
+    "202 lives\n203 time\n204 wait\n205 waits left out\n206 lock\n207 lock travels\n208 memory\n"
+    "209 moved\n210 homes\n211 named\n212 shared\n213 region\n214 region count\n";
 
 }  // namespace terrane::runtime::trace

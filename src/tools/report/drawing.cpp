@@ -15,7 +15,8 @@ constexpr int kTicks = 4;
 
 std::string begin_drawing(const JobLog& job, int height) {
   std::string svg = fmt::format(
-      "<svg width=\"{}\" height=\"{}\">\n<rect class=\"plot\" x=\"{}\" y=\"0\" width=\"{}\" "
+      "<div class=\"wide\"><svg width=\"{}\" height=\"{}\">\n<rect class=\"plot\" x=\"{}\" y=\"0\" "
+      "width=\"{}\" "
       "height=\"{}\"/>\n",
       kLeft + kWidth + kLeft, height + kBelow, kLeft, kWidth, height);
   for (int tick = 0; tick <= kTicks; ++tick) {

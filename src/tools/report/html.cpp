@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tools/report/drawing.h"
+#include "tools/report/page_section.h"
 #include "tools/report/stream_section.h"
 #include "tools/report/text.h"
 
@@ -26,7 +27,8 @@ constexpr std::string_view kMakings[] = {"chunk", "lock", "barrier", "signal"};
 
 constexpr std::string_view kHead =
     R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><style>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><style>
 :root{color-scheme:light dark;--text:#222;--back:#fff;--head:#f6f6f6;--line:#ddd;--note:#fff3cd;--plot:#fafafa}
 @media(prefers-color-scheme:dark){
 :root{--text:#ddd;--back:#1b1d20;--head:#2a2d31;--line:#3a3d42;--note:#4a3d12;--plot:#24272b}}
@@ -38,6 +40,7 @@ td:first-child,th:first-child,td.t,th.t{text-align:left}
 td:first-child{white-space:normal;max-width:24em}
 #chunks td:first-child{min-width:10em}
 h1,p,td:first-child{overflow-wrap:anywhere}
+@media(max-width:1250px){table{display:block;overflow-x:auto}}
 @media(max-width:1500px){#all:not(:checked)~table .m{display:none}}
 @media(min-width:1501px){#all,#all+label{display:none}}
 .note{background:var(--note);padding:.3em .8em;margin:.2em 0}
@@ -46,6 +49,17 @@ svg{display:block;margin:.2em 0}
 svg text{font-size:10px;fill:var(--text)}
 svg .plot{fill:var(--plot)}
 svg line{stroke:var(--line)}
+.wide{overflow-x:auto}
+.strip{display:grid;grid-template-columns:minmax(5em,11em) 1fr 5em;gap:.5em;align-items:center}
+.strip>span{overflow-wrap:anywhere}
+.strip svg{width:100%;height:20px}
+.axis p{display:flex;justify-content:space-between;margin:0}
+.box{display:inline-block;width:.8em;height:.8em;margin-right:.4em}
+.bytes{font-family:monospace}
+.bytes span{display:inline-block;height:1em;vertical-align:middle}
+.hint{font-style:italic}
+@media(max-width:700px){body{margin:.7em}td:first-child{min-width:9em}
+.strip{grid-template-columns:5.5em 1fr 5em;font-size:12px}.axis p span:nth-child(even){display:none}}
 .key span{display:inline-block;width:1em;height:1em;margin:0 .3em 0 1em;vertical-align:middle}
 </style>
 )";
@@ -55,7 +69,9 @@ std::uint64_t mean(std::uint64_t sum, std::uint64_t times) { return times > 0 ? 
 class Page {
  public:
   Page(const JobLog& job, const Totals& totals)
-      : job_(job), totals_(totals), streams_(streams(job)) {}
+      : job_(job), totals_(totals), streams_(streams(job)) {
+    if (job.has_pages) pages_ = count_pages(job, kStripPoints);
+  }
 
   std::string write() {
     text_ = kHead;
@@ -69,13 +85,8 @@ class Page {
           job_.scopes_every);
     for (const std::string& note : job_.notes)
       put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
-    text_ += "<input type=\"checkbox\" id=\"all\"><label for=\"all\">all columns</label>\n";
-    nodes();
-    text_ += stream_section(job_, streams_);
-    chunks();
-    meetings();
-    states_of_nodes();
-    states_of_chunks();
+    if (job_.has_pages) text_ += page_section(job_, pages_);
+    if (job_.has_chunks) about_chunks();
     text_ += "</body></html>\n";
     return std::move(text_);
   }
@@ -84,6 +95,16 @@ class Page {
   template <typename... Args>
   void put(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+
+  void about_chunks() {
+    text_ += "<input type=\"checkbox\" id=\"all\"><label for=\"all\">all columns</label>\n";
+    nodes();
+    text_ += stream_section(job_, streams_);
+    chunks();
+    meetings();
+    states_of_nodes();
+    states_of_chunks();
   }
 
   // Of the node with the lowest number whose log tells it.
@@ -121,9 +142,15 @@ class Page {
         time_text(job_.length_ns), job_.records);
   }
 
-  // At most three sentences.
   void what_was_slow() {
     text_ += "<p id=\"slow\">";
+    if (job_.has_pages) text_ += slow_sentences(job_, pages_);
+    if (job_.has_chunks) slow_chunks();
+    text_ += "</p>\n";
+  }
+
+  // At most three sentences.
+  void slow_chunks() {
     const ChunkTotals* chunk = totals_.chunks.empty() ? nullptr : &totals_.chunks.front();
     if (chunk == nullptr || chunk->tally.wait_ns == 0) {
       text_ += "No scope waited. ";
@@ -142,7 +169,6 @@ class Page {
           time_text(one.wait_ns), one.times);
     }
     slow_subscriber();
-    text_ += "</p>\n";
   }
 
   // The node that could not follow, or else the one that follows late.
@@ -171,6 +197,7 @@ class Page {
         "<th class=\"m\">shared on the host</th><th>sent in messages</th>"
         "<th class=\"m\">came in messages</th></tr>\n";
     for (std::size_t i = 0; i < job_.logs.size(); ++i) {
+      if (job_.logs[i].has_pages) continue;
       const NodeTotals& node = totals_.nodes[i];
       const Tally& t = node.tally;
       put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
@@ -264,6 +291,7 @@ class Page {
     text_ += "<h2>Copies by state, over time</h2>\n";
     key();
     for (const NodeLog& log : job_.logs) {
+      if (log.has_pages) continue;
       StatesInTime all = states_in_time(job_, log, kPoints);
       std::uint32_t most = 1;
       for (const auto& at : all) most = std::max(most, at[0] + at[1] + at[2]);
@@ -280,7 +308,7 @@ class Page {
         }
         put(" {},{}\"><title>{}</title></polygon>\n", kLeft + kWidth, kHeight, kStates[s]);
       }
-      text_ += "</svg>\n";
+      text_ += kEndDrawing;
     }
   }
 
@@ -300,7 +328,7 @@ class Page {
           busy[i]->tally.states);
       text_ += begin_drawing(job_, kStrip * static_cast<int>(job_.logs.size()));
       for (std::size_t n = 0; n < job_.logs.size(); ++n) strip(job_.logs[n], busy[i]->object, n);
-      text_ += "</svg>\n";
+      text_ += kEndDrawing;
     }
     if (busy.size() > kMostChunks)
       put("<p>{} more chunks are not shown.</p>\n", busy.size() - kMostChunks);
@@ -325,6 +353,7 @@ class Page {
   const JobLog& job_;
   const Totals& totals_;
   const std::vector<Stream> streams_;
+  PageTotals pages_;
   std::string text_;
 };
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <utility>
+
+#include "tools/report/text.h"
 
 namespace terrane::tools::report {
 namespace {
@@ -50,30 +54,44 @@ std::size_t character(std::string_view text) {
   return overlong || surrogate || beyond ? 0 : length;
 }
 
+// For how long the node wrote.
+std::uint64_t reads_up_to(const NodeLog& log) {
+  std::uint64_t last_ns = log.entries.empty() ? 0 : log.entries.back().record.time_ns;
+  return last_ns > log.monotonic_ns ? last_ns - log.monotonic_ns : 0;
+}
+
 }  // namespace
 
 base::Result<JobLog> join_logs(std::vector<NodeLog> logs) {
   JobLog job;
   job.nodes = logs.empty() ? 0 : logs.front().nodes;
-  std::sort(logs.begin(), logs.end(),
-            [](const NodeLog& a, const NodeLog& b) { return a.node < b.node; });
+  std::sort(logs.begin(), logs.end(), [](const NodeLog& a, const NodeLog& b) {
+    return std::pair(a.node, a.has_pages) < std::pair(b.node, b.has_pages);
+  });
+  std::set<std::uint32_t> nodes;
   for (std::size_t i = 0; i < logs.size(); ++i) {
-    if (logs[i].nodes != job.nodes || (i > 0 && logs[i].node == logs[i - 1].node))
+    nodes.insert(logs[i].node);
+    (logs[i].has_pages ? job.has_pages : job.has_chunks) = true;
+    bool is_second =
+        i > 0 && logs[i].node == logs[i - 1].node && logs[i].has_pages == logs[i - 1].has_pages;
+    if (logs[i].nodes != job.nodes || logs[i].job != logs.front().job || is_second)
       return base::error("{} and {} are logs of different jobs; give each job's alone",
                          logs[i == 0 ? 0 : i - 1].path, logs[i].path);
     if (!logs[i].left_out.empty()) job.notes.push_back(logs[i].left_out);
     if (!logs[i].ended)
       job.notes.push_back(fmt::format(
-          "node {} did not leave the job in order: its last 100 ms may be missing{}", logs[i].node,
+          "node {} did not leave the job in order: its log reads up to {}, and its last 100 ms may "
+          "be missing{}",
+          logs[i].node, time_text(reads_up_to(logs[i])),
           logs[i].scopes_every > 1 ? ", and the last scopes of each chunk that opened at once"
                                    : ""));
     job.objects.insert(logs[i].objects.begin(), logs[i].objects.end());
     job.records += logs[i].entries.size();
     job.scopes_every = std::max(job.scopes_every, logs[i].scopes_every);
   }
-  if (logs.size() < job.nodes)
-    job.notes.push_back(
-        fmt::format("logs of {} of the {} nodes are not here", job.nodes - logs.size(), job.nodes));
+  if (nodes.size() < job.nodes)
+    job.notes.push_back(fmt::format("logs of {} of the {} nodes are not here",
+                                    job.nodes - nodes.size(), job.nodes));
   align(logs);
   std::uint64_t first = ~0ull, last = 0;
   for (const NodeLog& log : logs)

@@ -11,12 +11,13 @@ namespace terrane::tools::report {
 // The logs of a job's nodes on one scale of time: nanoseconds from the first event of all on.
 struct JobLog {
   std::uint32_t nodes = 0;                  // that the job was started with
-  std::vector<NodeLog> logs;                // by node; some may be missing
+  std::vector<NodeLog> logs;                // by node, chunks first; some may be missing
   std::map<std::uint64_t, Object> objects;  // of all nodes
   std::uint64_t length_ns = 0;              // until the last event
   std::uint64_t records = 0;
-  std::uint32_t scopes_every = 1;  // the most of the nodes' (NodeLog)
-  std::vector<std::string> notes;  // sentences: what is missing or could not be read
+  std::uint32_t scopes_every = 1;              // the most of the nodes' (NodeLog)
+  std::vector<std::string> notes;              // sentences: what is missing or could not be read
+  bool has_chunks = false, has_pages = false;  // logs of them
 };
 
 // `path`: a node's log, or the folder of all.

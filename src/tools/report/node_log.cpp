@@ -91,6 +91,8 @@ class Parser {
       events({reinterpret_cast<const char*>(payload.data()), payload.size()});
     } else if (header.kind == BlockKind::kCommand) {
       command({reinterpret_cast<const char*>(payload.data()), payload.size()});
+    } else if (header.kind == BlockKind::kJob) {
+      out_.job.assign(reinterpret_cast<const char*>(payload.data()), payload.size());
     } else if (header.kind == BlockKind::kEnd) {
       out_.ended = true;
     }
@@ -103,12 +105,13 @@ class Parser {
       text.text.append(reinterpret_cast<const char*>(&record), part);
       text.missing -= part;
       if (text.missing == 0) named(text);
-    } else if (record.event == Event::kObjectName || record.event == Event::kThreadName) {
+    } else if (has_text(record.event)) {
       text = {record, {}, record.number};
       if (text.missing == 0) named(text);
     } else if (record.event == Event::kScopesEvery) {
       out_.scopes_every = record.number;
     } else {
+      out_.has_pages = out_.has_pages || record.event == Event::kPages;
       out_.entries.push_back({record, thread});
     }
   }
@@ -116,6 +119,8 @@ class Parser {
   void named(const Text& text) {
     if (text.of.event == Event::kObjectName) {
       out_.objects[text.of.object] = {text.text, text.of.value, text.of.kind};
+    } else if (text.of.event != Event::kThreadName) {
+      out_.texts.push_back({text.of, text.text});
     } else {
       out_.threads[static_cast<std::uint32_t>(text.of.object)] = text.text;
     }

@@ -26,6 +26,12 @@ struct Entry {
   std::uint32_t thread = 0;
 };
 
+// An event with a text, other than the name of a chunk or a thread.
+struct TextEntry {
+  Record record;
+  std::string text;  // any bytes
+};
+
 // The event log of one node: everything that can be read of it.
 struct NodeLog {
   std::string path, host;
@@ -33,6 +39,9 @@ struct NodeLog {
   std::uint32_t node = 0, nodes = 0;
   std::uint64_t monotonic_ns = 0, realtime_ns = 0;  // one moment by two clocks
   std::vector<Entry> entries;                       // by time, but for names and the like
+  std::vector<TextEntry> texts;
+  std::string job;         // "": the log does not say which
+  bool has_pages = false;  // it is of shared pages, not of chunks
   std::map<std::uint64_t, Object> objects;
   std::map<std::uint32_t, std::string> threads;
   std::map<std::uint16_t, std::string> events;

@@ -88,6 +88,28 @@ TEST_F(NodeLogTest, EverythingThatThreadsNoteIsRead) {
   EXPECT_EQ(sum, 2 * kThreads * (kEach * (kEach - 1) / 2));
 }
 
+// As a handler of exit does: the variables of its thread have been destroyed before it.
+TEST_F(NodeLogTest, AThreadMayNoteMoreWhenItsVariablesAreDestroyed) {
+  auto log = create();
+  struct AtEnd {
+    EventLog* log = nullptr;
+    ~AtEnd() {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the log is drained
+      log->note(Event::kState, {.object = 2});
+    }
+  };
+  std::thread([&] {
+    thread_local AtEnd at_end;  // destroyed after what the log makes
+    at_end.log = log.get();
+    log->note(Event::kState, {.object = 1});
+  }).join();
+  log.reset();
+  auto read = read_log(path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read.value().entries.size(), 2u);
+  EXPECT_EQ(read.value().entries[1].record.object, 2u);
+}
+
 TEST_F(NodeLogTest, NamesOfAnyLengthAreRead) {
   auto log = create();
   for (std::size_t length : {0, 1, 31, 32, 33, 64, 255})

@@ -146,7 +146,7 @@ class Section {
       }
       text_ += "\"/>\n";
     }
-    text_ += "</svg>\n";
+    text_ += kEndDrawing;
   }
 
   const JobLog& job_;

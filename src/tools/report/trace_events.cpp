@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tools/report/page_totals.h"
 #include "tools/report/streams.h"
 
 namespace terrane::tools::report {
@@ -11,6 +12,7 @@ namespace {
 
 using runtime::trace::BytesWay;
 using runtime::trace::ScopeOrigin;
+using runtime::trace::TimeKind;
 
 constexpr std::size_t kMostCounters = 50;
 constexpr std::size_t kMostEvents = 1'000'000;  // what a viewer can hold: some 150 MB
@@ -32,7 +34,9 @@ std::string micros(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000,
 class Writer {
  public:
   Writer(const JobLog& job, const std::function<void(std::string_view)>& write)
-      : job_(job), write_(write) {}
+      : job_(job), write_(write) {
+    if (job.has_pages) pages_ = count_pages(job, 1);
+  }
 
   TraceLeftOut run() {
     left_out_.counters = choose_counters();
@@ -89,6 +93,10 @@ class Writer {
     for (const auto& [thread, name] : log_->threads)
       put("M", 0, thread, "thread_name",
           fmt::format(",\"args\":{{\"name\":{}}}", quoted(printable(name))));
+    for (const TextEntry& one : log_->texts)
+      if (one.record.event == Event::kStrip)
+        put("M", 0, static_cast<std::uint32_t>(one.record.object), "thread_name",
+            fmt::format(",\"args\":{{\"name\":{}}}", quoted(printable(one.text))));
   }
 
   // From a version's publication to where it was taken; an arrow begins and ends within an event
@@ -115,6 +123,27 @@ class Writer {
     put("X", entry.record.time_ns - duration, entry.thread, name,
         fmt::format(",\"cat\":\"{}\",\"dur\":{},\"args\":{{\"number\":{}}}", category,
                     micros(duration), entry.record.number));
+  }
+
+  // A wait for pages, locks or barriers, or an OpenMP region, of the strip's thread.
+  void waited(const Record& record) {
+    bool is_region = record.kind == static_cast<std::uint8_t>(TimeKind::kRegion);
+    auto region = pages_.region_names.find(record.object);
+    std::string name = !is_region                            ? name_of_wait(pages_, record)
+                       : region == pages_.region_names.end() ? "region"
+                                                             : "region " + region->second;
+    std::uint64_t duration = std::min(record.value, record.time_ns);
+    put("X", record.time_ns - duration, record.number, name,
+        fmt::format(",\"cat\":\"{}\",\"dur\":{},\"args\":{{}}",
+                    is_region ? "region" : name_of_kind(record.kind), micros(duration)));
+  }
+
+  // What part of a step went to a kind, also in waits that are too short for events of their own.
+  void shared_time(const Record& record) {
+    double percent = 0.1 * static_cast<double>(record.value) / std::max(record.number, 1u);
+    put("C", record.time_ns, 0,
+        fmt::format("{} of thread {}, %", name_of_kind(record.kind), record.object),
+        fmt::format(",\"args\":{{\"%\":{:.1f}}}", std::min(percent, 100.0)));
   }
 
   // What took no time, and at which an arrow may begin.
@@ -180,6 +209,10 @@ class Writer {
         return instant(entry, fmt::format("node {} died", record.object), 'p');
       case Event::kBytesSent:
         return sent(entry);
+      case Event::kWait:
+        return waited(record);
+      case Event::kTime:
+        return shared_time(record);
       case Event::kState:
         if (counted_.count(record.object) > 0)
           put("C", record.time_ns, 0, of("state of"),
@@ -192,6 +225,7 @@ class Writer {
 
   const JobLog& job_;
   const std::function<void(std::string_view)>& write_;
+  PageTotals pages_;
   const NodeLog* log_ = nullptr;
   std::set<std::uint64_t> counted_;
   TraceLeftOut left_out_;
