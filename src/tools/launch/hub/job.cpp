@@ -314,7 +314,7 @@ std::string Job::describe_death(const Death& death) const {
                  death.number == kExitSignalBase + last_signal_;
   if (by_code || (death.cause == Death::Cause::kSignal && death.number == last_signal_)) {
     return fmt::format("the job on {} was ended by {}, which terrane run was sent and passed on",
-                       place_, signal_name(death.number));
+                       place_, signal_name(last_signal_));
   }
   std::uint32_t others = running_ - (nodes_[death.node.value].ended || running_ == 0 ? 0 : 1);
   return describe(death, host_name(death.node.value), others);
