@@ -72,7 +72,9 @@ int run_input(const Setting& setting, Source& source, const Pipe& answers, const
   Endpoints endpoints;
   if (!answers.read(endpoints)) return 1;  // the output has said why
   Context context;
-  Socket socket(context, setting.dealer() ? ZMQ_ROUTER : ZMQ_REP, kMark);
+  // No mark: at one these sockets drop an answer, and they count answers that have long been read
+  // (libzmq 4.3.4). Workers' requests and credits bound what waits.
+  Socket socket(context, setting.dealer() ? ZMQ_ROUTER : ZMQ_REP, kNoMark);
   socket.bind(own_endpoint(setting.options, "input")).copy(endpoints.input, 127);
   for (std::uint32_t worker = 0; worker < setting.options.workers; ++worker) {
     starts.write(endpoints);

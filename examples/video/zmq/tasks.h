@@ -9,10 +9,11 @@
 #include "zmq/message.h"
 
 // The paper's pattern: workers ask the input by REQ-REP and push their results to the output by
-// PUSH-PULL, with high-water mark 10. "dealer": the same with ROUTER-DEALER and two credits.
+// PUSH-PULL, with high-water mark 10, but none for the input's answers. "dealer": the same with
+// ROUTER-DEALER and two credits.
 namespace video::zmq {
 
-constexpr int kMark = 10;
+constexpr int kMark = 10, kNoMark = 0;
 constexpr std::uint64_t kCredits = 2;
 
 // The part of a message before a frame.
