@@ -405,6 +405,7 @@ static void flushes(void) {
 #pragma omp flush
         a += 1e-9, b += 1e-9, c += 1e-9;
       }
+#pragma omp flush
       good = good && (me == 0 || passed[me - 1] >= round);
       passed[me] = round;
 #pragma omp flush
