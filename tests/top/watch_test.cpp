@@ -150,9 +150,8 @@ class WatchTest : public OnHosts {
 TEST_F(WatchTest, CountersOfOnePageAreTheHottestPage) {
   std::string view = view_of(threads_line("counters"), "pages", "counters\"");
   std::string page = first_of(view, "pages");
-  EXPECT_TRUE(has(page, "\"nodes\":[0,1]") || has(page, "\"nodes\":[1,0]") ||
-              has(page, "\"nodes\":[1]"))
-      << view;
+  // The home need not wait, and either node may be it.
+  EXPECT_TRUE(has(page, "\"nodes\":[0") || has(page, "\"nodes\":[1")) << view;
   EXPECT_GT(number_in(page, "flushed") + number_in(page, "fetched"), 10) << view;
   for (int node : {0, 1}) {
     EXPECT_EQ(number_in(node_in(view, node), "threads"), 1) << view;
