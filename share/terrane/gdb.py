@@ -1,6 +1,6 @@
 """Commands of gdb for programs in a job: `source PREFIX/share/terrane/gdb.py`, or terrane run --debug=gdb.
 
-Nothing is run in the process: they read what src/runtime/debugged_memory.h describes.
+They read what src/runtime/debugged_memory.h describes; terrane fetch alone runs a function in the process.
 """
 
 import struct
