@@ -71,6 +71,14 @@ __attribute__((noinline)) static void divide_by_zero(void) {
   number = number / zero;
 }
 
+__attribute__((noinline)) static void stop_at_a_breakpoint(void) {
+#ifdef __x86_64__
+  __asm__ volatile("int3");
+#else
+  raise(SIGTRAP);
+#endif
+}
+
 __attribute__((noinline)) static int fill_stack(volatile int* caller) {
   volatile int room[1024];
   room[0] = caller == NULL ? 0 : *caller + 1;
@@ -81,6 +89,7 @@ static void crash(void) {
   if (!strcmp(way, "segv")) read_nowhere();
   if (!strcmp(way, "fpe")) divide_by_zero();
   if (!strcmp(way, "trap")) __builtin_trap();
+  if (!strcmp(way, "breakpoint")) stop_at_a_breakpoint();
   if (!strcmp(way, "overflow")) exit(fill_stack(NULL) == 0);
 }
 

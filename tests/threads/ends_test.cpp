@@ -76,6 +76,7 @@ TEST(EndsTest, ACrashNamesSignalAddressThreadAndPlace) {
   expect_sentence("segv", "SIGSEGV for address 0x10 in main's thread on node 0" + place);
   expect_sentence("segv 0", "(read_nowhere+0x");
   expect_sentence("fpe 0", "SIGFPE in thread 1 on node 1" + place);
+  expect_sentence("breakpoint 0", "SIGTRAP in thread 1 on node 1" + place);
   expect_sentence("abort 0", "SIGABRT in thread 1 on node 1" + place);
 }
 
