@@ -20,9 +20,18 @@ std::string written() {
   return text.str() + " " + std::locale().name();
 }
 
+// The classes of characters are in a table, which the locale knows by its address.
+int read_sum() {
+  std::istringstream text("  12 \t 30");
+  int first = 0, second = 0;
+  text >> first >> second;
+  return first + second;
+}
+
 void show(const std::locale& kept) {
   const auto& of_main = std::use_facet<std::ctype<wchar_t>>(kept);
-  std::printf("%s %d\n", written().c_str(), of_main.is(std::ctype_base::alpha, L'\u00e9'));
+  bool is_letter = of_main.is(std::ctype_base::alpha, L'\u00e9');
+  std::printf("%s %d %d\n", written().c_str(), is_letter, read_sum());
   std::fflush(stdout);
 }
 
