@@ -16,6 +16,7 @@ SOURCES = C_FAMILY | {".py", ".sh", ".S", ".f90"}
 # Python's own names of modules, and modules that a package keeps for itself, begin with "_".
 SNAKE_CASE = re.compile(r"__(init|main)__\.py|_?[a-z0-9]+(_[a-z0-9]+)*(\.[a-z0-9]+)*\.[A-Za-z0-9]+")
 LEFT_TO_DO = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+SHARED_FOLDER = re.compile(r"testing::TempDir\(\)|\bmkdtemp\(|\btemp_directory_path\(")
 MACHINE_PATH = re.compile(r"(?<![\w.~$})])/(home|root|Users|mnt|work|workspace)/\w")
 
 
@@ -33,6 +34,11 @@ def shell_functions(text):
         elif line == "}" and begin is not None:
             yield begin, number - begin + 1
             begin = None
+
+
+def has_test_folder(path):
+    is_ours = path.parts[0] in {"src", "tests"} and path.name != "test_folder.h"
+    return is_ours and path.suffix in {".cpp", ".h"} and "test" in path.name
 
 
 def functions_of(path, text):
@@ -60,6 +66,8 @@ def check_file(path, text):
             yield f"{path}:{number}: {LEFT_TO_DO.search(line).group(0)}: do it, or write an issue"
         if MACHINE_PATH.search(line):
             yield f"{path}:{number}: {MACHINE_PATH.search(line).group(0)}...: a path of one machine"
+        if has_test_folder(path) and SHARED_FOLDER.search(line):
+            yield f"{path}:{number}: tests run at once: a folder of its own is base::TestFolder"
 
 
 def check(root):
@@ -87,10 +95,12 @@ def self_test():
         "scripts/long.py": "def f():\n" + "    f()\n" * MAX_FUNCTION_LINES,
         "scripts/long.sh": "f() {\n" + long_body + "}\n",
         "bench/a/bench_a.py": "",
+        "src/a/files_test.cpp": 'std::string path = testing::TempDir() + "file";\n',
         "docs/page.md": "see /ho" "me/me/notes\n",
     }
     right = {
         "src/a/good_name.cpp": "namespace {\n" + "int f() { return '{'; }\n" * MAX_FUNCTION_LINES + "}\n",
+        "tests/a/program.cpp": "mkdtemp(path);\n",
         "src/a/table.cpp": "int a[] = {\n" + "  1,\n" * MAX_FUNCTION_LINES + "};\n",
         "src/a/digits.h": "constexpr int a = 100'000;  // it's {\n" * MAX_FUNCTION_LINES,
         "README.md": "see https://a.example/home/page\n",

@@ -6,24 +6,20 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_folder.h"
+
 namespace terrane::platform {
 namespace {
 
 class CgroupMemoryTest : public testing::Test {
  protected:
-  void SetUp() override {
-    char folder[] = "/tmp/terrane-cgroup-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder), nullptr);
-    top_ = folder;
-  }
-  ~CgroupMemoryTest() override { std::filesystem::remove_all(top_); }
-
   void write(const std::string& file, const std::string& text) const {
     std::filesystem::create_directories(std::filesystem::path(top_ + file).parent_path());
     std::ofstream(top_ + file) << text;
   }
 
-  std::string top_;
+  base::TestFolder folder_;
+  const std::string& top_ = folder_.path();
 };
 
 TEST_F(CgroupMemoryTest, TheTightestGroupOnTheWayUpCounts) {

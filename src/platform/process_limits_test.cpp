@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 
+#include "base/test_folder.h"
+
 namespace terrane::platform {
 namespace {
 
@@ -52,9 +54,8 @@ TEST(ProcessLimitsTest, AThreadWithoutAddressesIsTheLimitOfThese) {
 #endif
 
 TEST(ProcessLimitsTest, AFullControlGroupIsNamed) {
-  char folder[] = "/tmp/terrane-pids-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder), nullptr);
-  std::string top = folder;
+  base::TestFolder folder;
+  const std::string& top = folder.path();
   std::filesystem::create_directories(top + "/a/b");
   std::ofstream(top + "/a/pids.max") << "5\n";
   std::ofstream(top + "/a/pids.current") << "4\n";
@@ -66,7 +67,6 @@ TEST(ProcessLimitsTest, AFullControlGroupIsNamed) {
   EXPECT_NE(full.find("group /a has all 5 "), std::string::npos) << full;
   EXPECT_NE(full.find("pids.max"), std::string::npos) << full;
   EXPECT_EQ(full_group_of_threads(top, "/"), "");
-  std::filesystem::remove_all(top);
 }
 
 }  // namespace

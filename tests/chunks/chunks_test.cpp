@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -221,15 +222,12 @@ TEST(ChunksBadInputTest, ServersThatCannotBeAreTold) {
 // A file of the job, as long as this object lives.
 class TopologyFile {
  public:
-  explicit TopologyFile(const std::string& text)
-      : path_(testing::TempDir() + "topology_" + std::to_string(::getpid()) + ".toml") {
-    std::ofstream(path_) << text;
-  }
-  ~TopologyFile() { std::remove(path_.c_str()); }
+  explicit TopologyFile(const std::string& text) { std::ofstream(path_) << text; }
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  base::TestFolder folder_;
+  std::string path_ = folder_ / "topology.toml";
 };
 
 Outcome run_topology(const std::string& text, const std::string& rest) {

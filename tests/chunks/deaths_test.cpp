@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -26,8 +27,8 @@ constexpr int kDeaths = 5;  // in a job
 // The file by which a job's nodes outlive themselves.
 class AccountFile {
  public:
-  AccountFile() : path_(testing::TempDir() + "terrane_deaths_XXXXXX") {
-    int fd = ::mkstemp(path_.data());
+  AccountFile() {
+    int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
       ADD_FAILURE() << path_ << ": " << std::strerror(errno);
       return;
@@ -37,17 +38,12 @@ class AccountFile {
       memory = ::mmap(nullptr, sizeof(Account), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) ADD_FAILURE() << path_ << ": " << std::strerror(errno);
     ::close(fd);
-    if (memory == MAP_FAILED) {
-      ::unlink(path_.c_str());
-      return;
-    }
+    if (memory == MAP_FAILED) return;
     all_ = static_cast<Account*>(memory);
     all_->deaths.store(kDeaths);
   }
   ~AccountFile() {
-    if (all_ == nullptr) return;
-    ::munmap(all_, sizeof(Account));
-    ::unlink(path_.c_str());
+    if (all_ != nullptr) ::munmap(all_, sizeof(Account));
   }
   AccountFile(const AccountFile&) = delete;
 
@@ -56,7 +52,8 @@ class AccountFile {
   Account* operator->() const { return all_; }
 
  private:
-  std::string path_;
+  base::TestFolder folder_;
+  std::string path_ = folder_ / "account";
   Account* all_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -16,12 +17,6 @@ bool has(const std::string& text, const std::string& part) {
 
 class ReportTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "terrane_report_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static Outcome launch(std::vector<std::string> command) {
     return Launched(std::move(command)).finish();
   }
@@ -54,7 +49,8 @@ class ReportTest : public testing::Test {
     std::ofstream(folder_ + "/" + name) << text;
   }
 
-  std::string folder_;
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 // Names of chunks may be any bytes.

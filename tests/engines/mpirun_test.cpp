@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/test_folder.h"
 #include "launched.h"
 
 namespace terrane::cluster_test {
@@ -114,14 +115,6 @@ class MpirunTest : public testing::Test {
   void SetUp() override {
     bool installed = ::access(MPIRUN, X_OK) == 0;
     if (!installed) GTEST_SKIP() << "Open MPI is not installed (Debian: apt install openmpi-bin)";
-    char folder[] = "/tmp/terrane-mpirun-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder), nullptr);
-    folder_ = folder;
-  }
-
-  // What a killed mpirun leaves in its temporary folder goes with this one.
-  ~MpirunTest() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
   Launched::Options options() const { return {.environment = {kPrefix, "TMPDIR=" + folder_}}; }
@@ -138,7 +131,8 @@ class MpirunTest : public testing::Test {
   }
 
  private:
-  std::string folder_;
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 TEST_F(MpirunTest, ItsProcessesAreTheNodesOfAJob) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/test_folder.h"
 #include "launched.h"
 
 namespace terrane::cluster_test {
@@ -43,12 +44,6 @@ class DebugTest : public testing::Test {
   void SetUp() override {
     bool installed = ::access(kGdb, X_OK) == 0;
     if (!installed) GTEST_SKIP() << "gdb is not installed (Debian: apt install gdb)";
-    char folder[] = "/tmp/terrane-debug-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder), nullptr);
-    folder_ = folder;
-  }
-  ~DebugTest() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
   // Runs what it is given after its name, as terminals do, in the manner of a script.
@@ -65,7 +60,8 @@ class DebugTest : public testing::Test {
   const std::string& folder() const { return folder_; }
 
  private:
-  std::string folder_;
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 TEST_F(DebugTest, NodesWaitUntilADebuggerLetsThemGoOn) {

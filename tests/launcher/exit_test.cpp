@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/test_folder.h"
 #include "user_test.h"
 
 namespace terrane::cluster_test {
@@ -84,20 +85,19 @@ TEST_P(ExitTest, AProgramThatCannotBeExecutedGives126) {
 }
 
 TEST(ScriptTest, ScriptsRunAndAMissingInterpreterIsNamed) {
-  std::string folder = testing::TempDir() + "terrane-script-" + std::to_string(::getpid());
-  std::string make = "mkdir -p " + folder + " && cd " + folder +
+  base::TestFolder folder;
+  std::string make = "cd " + folder.path() +
                      " && echo 'echo plain $1' > plain && printf '#!/no/such/shell\\n' > broken"
                      " && chmod +x plain broken";
   ASSERT_EQ(Launched({"sh", "-c", make}).finish().exit_code, 0);
-  Outcome plain = Launched({kTerrane, "run", folder + "/plain", "one"}).finish();
+  Outcome plain = Launched({kTerrane, "run", folder / "plain", "one"}).finish();
   EXPECT_EQ(plain.out, "plain one\n");
   EXPECT_EQ(plain.exit_code, 0);
-  Outcome broken = Launched({kTerrane, "run", "-n", "2", folder + "/broken"}).finish();
+  Outcome broken = Launched({kTerrane, "run", "-n", "2", folder / "broken"}).finish();
   EXPECT_EQ(broken.exit_code, 127);
   EXPECT_TRUE(holds(broken.err,
                     "could not be started: No such file or directory: the file "
                     "exists, so its interpreter"));
-  Launched({"rm", "-r", folder}).finish();
 }
 
 struct BadLine {

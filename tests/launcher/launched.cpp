@@ -17,6 +17,8 @@
 #include <sstream>
 #include <thread>
 
+#include "base/test_folder.h"
+
 namespace terrane::cluster_test {
 namespace {
 
@@ -86,7 +88,8 @@ int count(const std::string& text, const std::string& part) {
 
 Outcome run_until_said(const std::vector<std::string>& arguments,
                        const std::vector<std::string>& sentences) {
-  std::string heard = testing::TempDir() + "heard_" + std::to_string(::getpid());
+  base::TestFolder folder;
+  std::string heard = folder / "heard";
   std::string line = "exec ";
   line.append(kTerrane).append(" run");
   for (const std::string& argument : arguments) line += " " + argument;
@@ -97,7 +100,6 @@ Outcome run_until_said(const std::vector<std::string>& arguments,
     EXPECT_TRUE(job.wait_for(sentence)) << sentence << "\n" << job.out();
   std::ofstream{heard};
   Outcome outcome = job.finish();
-  ::unlink(heard.c_str());
   return outcome;
 }
 

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "user_test.h"
 
 namespace terrane::cluster_test {
@@ -146,23 +147,21 @@ TEST(NoticeTest, VerboseSaysWhatIsDoneAndSharingIsNoticed) {
 
 TEST(LitterTest, NothingIsLeftInSharedMemoryOrTheTemporaryFolder) {
   if (!is_root()) GTEST_SKIP() << "only root can have a /dev/shm of its own";
-  std::string folder = testing::TempDir() + "terrane-litter-" + std::to_string(::getpid());
-  ::mkdir(folder.c_str(), 0700);
+  base::TestFolder folder;
   auto own_places = [&folder] {
     if (::unshare(CLONE_NEWNS) != 0 ||
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
         ::mount("none", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
       ::_exit(97);
     }
-    ::setenv("TMPDIR", folder.c_str(), 1);
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
   };
   std::string line = std::string(kTerrane) + " run -n 3 --tag-output " + kNodeProgram +
                      " join exchange:10:3 @1 kill:9 @all hang; " + kTerrane + " run -n 3 " +
                      kNodeProgram + " join exchange:10:3 leave; ls -A /dev/shm $TMPDIR";
   Outcome done = Launched({"sh", "-c", line}, {.before_exec = own_places}).finish();
-  ::rmdir(folder.c_str());
   if (done.exit_code == 97) GTEST_SKIP() << "root may not mount here";
-  EXPECT_EQ(done.out, "/dev/shm:\n\n" + folder + ":\n");
+  EXPECT_EQ(done.out, "/dev/shm:\n\n" + folder.path() + ":\n");
 }
 
 // What is typed reaches node 0 although it is not in the terminal's foreground; Ctrl-C reaches

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "user_test.h"
 
 namespace terrane::cluster_test {
@@ -71,7 +72,8 @@ TEST(StartHostsTest, AnInterruptWhileHostsComeUpEndsTheJob) {
 
 TEST(StartHostsTest, WhatAHostLacksForTheProgramIsNamedWithTheHost) {
   Launched::Options elsewhere = options();
-  std::string folder = testing::TempDir() + "terrane-hosts-" + std::to_string(::getpid());
+  base::TestFolder of_test;
+  std::string folder = of_test / "work";
   ASSERT_EQ(Launched({"mkdir", folder}).finish().exit_code, 0);
   // The folder goes while the host is being reached.
   std::ofstream(folder + ".sh") << "rmdir " << folder << " 2>/dev/null\nshift\nexec \"$@\"\n";
@@ -79,7 +81,6 @@ TEST(StartHostsTest, WhatAHostLacksForTheProgramIsNamedWithTheHost) {
   Outcome done = run("-H h1 --wdir " + folder, "exit:0", elsewhere);
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_TRUE(holds(done.err, "host h1 has no folder " + folder + " to run in"));
-  ::unlink((folder + ".sh").c_str());
 }
 
 TEST(StartHostsTest, VerboseSaysWhichEngineAndWhere) {
@@ -99,15 +100,12 @@ TEST(StartHostsTest, MoreNodesThanSlotsAreANoticeAndNotAnError) {
 
 class HostFileCommandTest : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "terrane-hostfile-" + std::to_string(::getpid());
-  }
-  void TearDown() override { ::unlink(path_.c_str()); }
   Outcome run_with(const std::string& text, const std::string& more = "") {
     std::ofstream(path_) << text;
     return run("--hostfile " + path_ + " " + more, "join @0 show:hosts @all leave", options());
   }
-  std::string path_;
+  base::TestFolder folder_;
+  std::string path_ = folder_ / "hostfile";
 };
 
 TEST_F(HostFileCommandTest, ItsHostsRunTheJob) {

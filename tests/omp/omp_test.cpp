@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -70,12 +71,12 @@ TEST(OmpTest, ProgramsInFortranRun) {
 // Units of Fortran keep what goes to a file until the program ends.
 TEST(OmpTest, FortransOutputToAFileIsWritten) {
 #ifdef FORTRAN_PROGRAM
-  std::string file = testing::TempDir() + "terrane_omp_" + std::to_string(::getpid());
+  base::TestFolder folder;
+  std::string file = folder / "units";
   std::string line = std::string(cluster_test::kTerrane) +
                      " omp -n 2 --threads 1 " FORTRAN_PROGRAM " > " + file + " && cat " + file;
   Launched job({"/bin/sh", "-c", line}, {});
   Outcome outcome = job.finish();
-  ::unlink(file.c_str());
   EXPECT_EQ(outcome.out, "good\n") << outcome.err;
 #else
   GTEST_SKIP() << "there is no gfortran";

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/test_folder.h"
 #include "run_omp.h"
 
 namespace terrane::test_hosts {
@@ -35,15 +36,13 @@ TEST(OmpSharedTest, CountersOfPagesOfTheirOwnAreNot) {
 
 // The page that terrane report makes of --report.
 TEST(OmpSharedTest, APageHasRegionsByTheirLines) {
-  char folder[] = "/tmp/terrane_regions_XXXXXX";
-  ASSERT_NE(::mkdtemp(folder), nullptr);
-  std::string logs = std::string(folder) + "/logs", page = std::string(folder) + "/page.html";
+  base::TestFolder folder;
+  std::string logs = folder / "logs", page = folder / "page.html";
   expect_good("-n 2 --threads 1 --report " + logs, kProgram + " counters");
   Outcome made = Launched({cluster_test::kTerrane, "report", logs, "-o", page}).finish();
   EXPECT_EQ(made.exit_code, 0) << made.err;
   std::ifstream file(page);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  std::filesystem::remove_all(folder);
   EXPECT_NE(text.find("</span>shared_program.c:"), std::string::npos) << text;
   EXPECT_NE(text.find("</td><td>2000</td>"), std::string::npos) << text;
   EXPECT_NE(text.find("<span>regions</span>"), std::string::npos) << text;

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -60,13 +61,13 @@ TEST(AtomicsTest, WhatCannotBeCheckedIsSaid) {
   outcome = check("/no/such/program");
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
-  std::string script = testing::TempDir() + "terrane_check_script";
+  base::TestFolder folder;
+  std::string script = folder / "script";
   std::ofstream(script) << "#!/bin/sh\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   outcome = check(script);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(count(outcome.err, "is no executable file (ELF)"), 1) << outcome.err;
-  std::filesystem::remove(script);
 }
 #endif
 

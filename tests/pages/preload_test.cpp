@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -39,7 +40,8 @@ TEST_F(PreloadTest, ProgramThatLoadsTheLibraryHasItsCallsServed) {
 }
 
 TEST_F(PreloadTest, WhatThePathLeadsToHasIt) {
-  std::string script = testing::TempDir() + "preload_test_script";
+  base::TestFolder folder;
+  std::string script = folder / "script";
   std::ofstream(script) << "#!/usr/bin/env -S " << DLOPEN_PROGRAM << " " << LIBTERRANE
                         << " calls\n";
   ASSERT_EQ(::chmod(script.c_str(), 0700), 0);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -96,14 +97,11 @@ TEST(CheckedTest, WithoutTheOptionTheExitCodeStays) {
 }
 
 TEST(CheckedTest, TheFileHasTheSame) {
-  char path[] = "/tmp/terrane_checked_XXXXXX";
-  int fd = ::mkstemp(path);
-  ASSERT_GE(fd, 0);
-  ::close(fd);
-  run_until_found("--check-output " + std::string(path), "global");
+  base::TestFolder folder;
+  std::string path = folder / "races";
+  run_until_found("--check-output " + path, "global");
   std::ifstream file(path);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  ::unlink(path);
   EXPECT_NE(text.find("\"variable\": \"counter\""), std::string::npos) << text;
   EXPECT_NE(text.find("\"nodes\": [0, 1]"), std::string::npos) << text;
 }

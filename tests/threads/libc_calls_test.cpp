@@ -1,6 +1,7 @@
 // Calls about what another node has made or keeps are served, or end with their names.
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -9,8 +10,9 @@ namespace {
 const std::string kCalls = LIBC_CALLS_PROGRAM;
 
 Outcome run_threads(const std::string& options, const std::string& what) {
+  base::TestFolder folder;
   std::string line = std::string(cluster_test::kTerrane) + " threads " + options + " " + kCalls +
-                     " " + what + " " + testing::TempDir();
+                     " " + what + " " + folder.path();
   Launched job(cluster_test::words(line), {});
   Outcome outcome = job.finish();
   EXPECT_FALSE(outcome.timed_out) << line << " hangs";

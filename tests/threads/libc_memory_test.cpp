@@ -1,6 +1,7 @@
 // What the C library allocates or keeps for its caller is seen, and freed, by threads of all nodes.
 #include <gtest/gtest.h>
 
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -23,7 +24,8 @@ void expect_good_everywhere(const std::string& program) {
 }
 
 std::string with_files(const std::string& mode) {
-  return kResults + " " + mode + " " + testing::TempDir();
+  static const base::TestFolder folder;
+  return kResults + " " + mode + " " + folder.path();
 }
 
 TEST(LibcMemoryTest, ResultsOfTheProcessAreSeenByAllThreads) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "beside_plain.h"
 
 namespace terrane::test_hosts {
@@ -23,7 +24,8 @@ std::string contents(const std::string& path) {
 }
 
 std::string own_file() {
-  return testing::TempDir() + "terrane_main_file_" + std::to_string(::getpid());
+  static const base::TestFolder folder;
+  return folder / "file";
 }
 
 void expect_as_plain(const std::string& way, const Outcome& outcome, const std::string& text,

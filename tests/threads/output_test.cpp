@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "beside_plain.h"
 
 namespace terrane::test_hosts {
@@ -27,7 +28,8 @@ std::string contents(const std::string& path) {
 }
 
 std::string file_for(const char* way) {
-  return testing::TempDir() + "terrane_output_" + std::to_string(::getpid()) + way;
+  static const base::TestFolder folder;
+  return folder / way;
 }
 
 void expect_as_plain(const std::string& way, const std::string& text) {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "../launcher/launched.h"
+#include "base/test_folder.h"
 
 namespace terrane::cluster_test {
 namespace {
@@ -18,12 +19,6 @@ bool has(const std::string& text, const std::string& part) {
 
 class PageReportTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "terrane_pages_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // A job that writes its logs.
   Outcome job(const std::string& command, const std::string& program) {
     std::filesystem::remove_all(logs());
@@ -58,7 +53,8 @@ class PageReportTest : public testing::Test {
   std::string logs() const { return folder_ + "/logs"; }
   std::string page() const { return folder_ + "/page.html"; }
 
-  std::string folder_;
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 TEST_F(PageReportTest, FalseSharingIsNamedAndDrawn) {

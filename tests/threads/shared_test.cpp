@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -117,14 +118,11 @@ TEST(SharedTest, StatsSayWhatWasSlow) {
 }
 
 TEST(SharedTest, TheFileHasTheSame) {
-  char path[] = "/tmp/terrane_shared_XXXXXX";
-  int fd = ::mkstemp(path);
-  ASSERT_GE(fd, 0);
-  ::close(fd);
-  run_line(2, "--check=sharing --check-output " + std::string(path), "counters");
+  base::TestFolder folder;
+  std::string path = folder / "sharing";
+  run_line(2, "--check=sharing --check-output " + path, "counters");
   std::ifstream file(path);
   std::string text(std::istreambuf_iterator<char>(file), {});
-  ::unlink(path);
   EXPECT_NE(text.find("{\"kind\": \"false sharing\", \"matters\": true"), std::string::npos)
       << text;
   EXPECT_NE(text.find("{\"node\": 0, \"variable\": \"counters\", \"offset\": 8"), std::string::npos)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/test_folder.h"
 #include "beside_plain.h"
 
 namespace terrane::test_hosts {
@@ -93,8 +94,9 @@ TEST(StateTest, DescriptorsOfOtherNodesAreServedOrRefused) {
   for (const char* mode : {"of_main", "of_a_thread"}) {
     for (const char* setup : {"-n 2 --placement 1", "-n 3 --placement 1",
                               "-n 2 --placement 1 --fault-source sigsegv"}) {
-      Outcome outcome = finish(
-          threads(setup, std::string(STATE_DESCRIPTORS) + " " + mode + " " + testing::TempDir()));
+      base::TestFolder folder;
+      Outcome outcome =
+          finish(threads(setup, std::string(STATE_DESCRIPTORS) + " " + mode + " " + folder.path()));
       EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
       EXPECT_EQ(outcome.out, "good\n") << setup << " " << mode;
       for (const char* call : {"preadv2", "sendfile", "copy_file_range", "tee", "vmsplice",

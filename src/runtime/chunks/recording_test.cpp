@@ -10,14 +10,13 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/test_folder.h"
+
 namespace terrane::runtime::chunks {
 namespace {
 
 class RecordingTest : public testing::Test {
  protected:
-  RecordingTest() : path_(testing::TempDir() + "recording." + std::to_string(::getpid())) {}
-  ~RecordingTest() override { std::filesystem::remove(path_); }
-
   // Versions 1, 2, ... of so many bytes each; every byte of a version is its number.
   void record(const std::vector<std::size_t>& lengths, std::string description = "") {
     Recording made;
@@ -43,7 +42,8 @@ class RecordingTest : public testing::Test {
     return outcome.status == Status::kEnded ? "" : outcome.message;
   }
 
-  std::string path_;
+  base::TestFolder folder_;
+  std::string path_ = folder_ / "recording";
 };
 
 TEST_F(RecordingTest, VersionsComeBackWithTheirNumbersLengthsAndTimes) {
@@ -132,7 +132,7 @@ TEST_F(RecordingTest, WrongCallsAreRefused) {
   EXPECT_EQ(made.create(path_, 0, "").status, Status::kInvalid);
   EXPECT_EQ(made.create(path_, 1, std::string(70'000, 'x')).status, Status::kInvalid);
   EXPECT_EQ(made.create("/nonexistent/file", 1, "").status, Status::kSystem);
-  EXPECT_EQ(made.create(testing::TempDir(), 1, "").status, Status::kSystem);
+  EXPECT_EQ(made.create(folder_.path(), 1, "").status, Status::kSystem);
   ASSERT_TRUE(made.create(path_, 8, "").ok());
   EXPECT_EQ(made.append(1, bytes(1, 9)).status, Status::kInvalid);
   ASSERT_TRUE(made.append(1, bytes(1, 8)).ok());

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_folder.h"
 #include "tools/doctor/gather.h"
 #include "tools/doctor/print.h"
 #include "tools/doctor/rooms.h"
@@ -213,8 +214,8 @@ TEST(DoctorTest, FactsOfThisHostAreFound) {
 }
 
 TEST(DoctorTest, AnInstallationKnowsWhoInstalledIt) {
-  std::string folder = std::filesystem::temp_directory_path() / "terrane-doctor-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  base::TestFolder of_test;
+  const std::string& folder = of_test.path();
   std::string command = folder + "/bin/terrane";
   auto said = [&] {
     Findings findings;
@@ -227,7 +228,6 @@ TEST(DoctorTest, AnInstallationKnowsWhoInstalledIt) {
   EXPECT_EQ(said(), TERRANE_VERSION ", Debian package (" + folder + ")");
   std::ofstream(folder + "/CMakeCache.txt") << "";
   EXPECT_EQ(said(), TERRANE_VERSION ", build tree, not installed (" + folder + ")");
-  std::filesystem::remove_all(folder);
 }
 
 TEST(DoctorTest, AnotherInstallationInThePathIsNamed) {

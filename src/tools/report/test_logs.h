@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/test_folder.h"
 #include "runtime/trace/event_log.h"
 
 namespace terrane::tools::report {
@@ -15,12 +16,6 @@ namespace terrane::tools::report {
 // Tests with event logs in a folder of their own, which goes with them.
 class LogTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "terrane_log_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::unique_ptr<runtime::trace::EventLog> create(std::uint32_t node = 0,
                                                    std::uint32_t nodes = 2) {
     auto log = runtime::trace::EventLog::create(
@@ -29,7 +24,8 @@ class LogTest : public testing::Test {
     return std::move(log).value();
   }
 
-  std::string folder_;
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 }  // namespace terrane::tools::report

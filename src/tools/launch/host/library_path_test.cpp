@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_folder.h"
+
 namespace terrane::tools {
 namespace {
 
@@ -15,7 +17,6 @@ class LibraryPathTest : public testing::Test {
     std::filesystem::create_directories(folder_ + "/lib");
     std::ofstream(folder_ + "/lib/libterrane.so.0") << "library";
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   ProgramFile program(const std::string& own_path) const {
     ProgramFile file;
@@ -24,7 +25,8 @@ class LibraryPathTest : public testing::Test {
     file.terrane_libraries.emplace_back("libterrane.so.0");
     return file;
   }
-  std::string folder_ = testing::TempDir() + "library_path_" + std::to_string(::getpid());
+  base::TestFolder of_test_;
+  const std::string& folder_ = of_test_.path();
 };
 
 TEST_F(LibraryPathTest, AProgramWithoutAPathGetsTheInstallation) {

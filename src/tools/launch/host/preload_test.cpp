@@ -9,11 +9,18 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/test_folder.h"
+
 namespace terrane::tools {
 namespace {
 
+const std::string& folder() {
+  static const base::TestFolder of_process;
+  return of_process.path();
+}
+
 std::string script_of(const std::string& first_line) {
-  std::string path = testing::TempDir() + "preload_unit_test_script";
+  std::string path = folder() + "/script";
   std::ofstream(path) << first_line << "\n";
   return path;
 }
@@ -46,7 +53,7 @@ std::string program_with_note(const char* name, std::uint32_t bytes) {
   file.note.n_namesz = bytes;
   file.note.n_descsz = sizeof file.descriptor;
   std::memcpy(file.name, name, std::min(std::strlen(name) + 1, sizeof file.name));
-  std::string path = testing::TempDir() + "preload_unit_test_program";
+  std::string path = folder() + "/program";
   std::ofstream(path).write(reinterpret_cast<const char*>(&file), sizeof file);
   return path;
 }
@@ -75,7 +82,7 @@ std::string program_with_symbol(std::string_view name) {
   file.sections[1].sh_offset = sizeof file.head + sizeof file.sections;
   file.sections[1].sh_size = sizeof file.names;
   name.copy(file.names + 1, sizeof file.names - 2);
-  std::string path = testing::TempDir() + "preload_unit_test_symbols";
+  std::string path = folder() + "/symbols";
   std::ofstream(path).write(reinterpret_cast<const char*>(&file), sizeof file);
   return path;
 }
@@ -96,7 +103,7 @@ TEST(PreloadTest, AScriptIsWhatInterpretsIt) {
   EXPECT_EQ(searched.path, shell.path);
   EXPECT_FALSE(read_program(script_of("#!/usr/bin/env none"), "/bin").is_dynamic);
   EXPECT_FALSE(read_program(script_of("#!"), "").is_dynamic);
-  std::string itself = testing::TempDir() + "preload_unit_test_script";
+  std::string itself = folder() + "/script";
   EXPECT_FALSE(read_program(script_of("#!" + itself), "").is_dynamic);
 }
 
