@@ -13,6 +13,7 @@ MAY_INCLUDE = {
     "routing": set(),
     "protocol": {"wire"},
     "sim": {"protocol", "wire", "routing"},
+    "forecast": {"protocol", "wire"},
     "platform": set(),
     "patch": {"platform"},
     "waiting": {"platform"},  # below the transports, which wait as well
@@ -22,7 +23,7 @@ MAY_INCLUDE = {
     "membership": {"bootstrap"},
     "runtime": {"protocol", "wire", "transport", "platform", "bootstrap", "membership", "waiting"},
     "frontend": {"runtime", "platform", "patch", "membership", "waiting"},
-    "tools": {"runtime", "sim", "transport", "routing", "stream", "bootstrap", "platform", "patch"},
+    "tools": {"runtime", "sim", "forecast", "transport", "routing", "stream", "bootstrap", "platform", "patch"},
 }
 # The folders of src/protocol/, and what each may include of the others; a unit test may include all of them.
 PROTOCOL = {

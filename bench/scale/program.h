@@ -5,9 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "scale/costs.h"
+#include "forecast/costs.h"
 
 namespace terrane::bench::scale {
+
+using forecast::Costs;
+using forecast::Ns;
 
 // One thing that a node's thread does. Pages are counted from the region's first.
 struct Op {

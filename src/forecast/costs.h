@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace terrane::bench::scale {
+namespace terrane::forecast {
 
 using Ns = std::uint64_t;  // virtual nanoseconds
 
@@ -29,4 +29,8 @@ struct Costs {
   double step = 200;          // of a node's machine
 };
 
-}  // namespace terrane::bench::scale
+// The measured costs on a link that takes `one_way_us` microseconds more each way, as `ping` says
+// in half, and passes so many bytes a second each way (0: as many as the nodes can send).
+Costs link(double one_way_us, double bytes_per_second);
+
+}  // namespace terrane::forecast

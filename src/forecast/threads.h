@@ -1,0 +1,70 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "forecast/job.h"
+
+namespace terrane::forecast {
+
+// The threads of the program: which of them have a processor, and how their ops begin and end.
+class Threads {
+ public:
+  explicit Threads(Job& job) : job_(job) {}
+
+  // All are ready.
+  void begin();
+  std::uint32_t running() const { return running_; }
+  Ns ended_at() const { return ended_at_; }  // the last one
+  const std::vector<Thread*>& all() const { return threads_; }
+  Thread& at(std::uint64_t number) { return *threads_[number]; }
+
+  // The thread has something to do. It gets a processor now or later.
+  void make_ready(Thread& thread);
+  // Its operation, or kAwait, waits.
+  void wait(Thread& thread);
+  // The thread, which has a processor, goes on with its ops until it waits or something takes time.
+  void go_on(Thread& thread);
+  // The thread's operation is done.
+  void finish_operation(Thread& thread);
+
+  // A thread that waits for a signal whose time it has missed: nullptr: there is none.
+  Thread* lost_wait();
+  // Which threads have not ended, and what they wait for.
+  std::string waiting() const;
+
+ private:
+  // An event of the program.
+  struct News {
+    bool is_set = false;
+    Ns set_at = 0;
+    std::uint32_t node = 0;  // where
+    std::vector<Thread*> waiting;
+  };
+
+  void give_processor(Thread& thread);
+  void compute(Thread& thread);
+  void end_slice(Thread& thread);
+  bool next_op(Thread& thread);
+  void finish_op(Thread& thread);
+  std::optional<double> begin_op(Thread& thread);
+  std::optional<double> access(Thread& thread);
+  void set_event(Thread& thread);
+  bool sees_event(Thread& thread);
+
+  // synchronisation.cpp
+  bool synchronise(Thread& thread);
+  std::uint32_t threads_here(std::uint32_t node, std::uint64_t barrier);
+
+  Job& job_;
+  std::vector<Thread*> threads_;
+  std::uint32_t running_ = 0;
+  Ns ended_at_ = 0;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> users_;  // of barriers, by node
+  std::unordered_map<std::uint64_t, News> news_;
+  std::uint32_t latest_value_ = 0;  // of a line
+};
+
+}  // namespace terrane::forecast
