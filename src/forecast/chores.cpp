@@ -5,14 +5,6 @@
 
 namespace terrane::forecast {
 
-namespace {
-
-// As waiting::kTurnNs and kWatchTurnsNs: how long a turn lasts, and how often the handler looks.
-constexpr Ns kTurnNs = 50'000;
-constexpr Ns kWatchTurnsNs = 1'000'000;
-
-}  // namespace
-
 // The handler does it, at once.
 void Machine::make_offer(std::uint32_t self, const protocol::Offer& offer) {
   Node& node = *job_.nodes[self];
@@ -28,7 +20,7 @@ void Machine::make_offer(std::uint32_t self, const protocol::Offer& offer) {
 void Machine::extend_turn(std::uint32_t self, LockId lock, bool asked) {
   Node& node = *job_.nodes[self];
   std::erase_if(node.turns, [lock](const Turn& turn) { return turn.lock == lock; });
-  bool leaves = asked && node.polling > 0;
+  bool leaves = asked && node.has_time();
   node.turns.push_back({lock, leaves ? 0 : job_.now()});
   job_.agenda.add(Happening::Kind::kTurnEnds, leaves ? job_.now() : job_.now() + kTurnNs, self, 0);
 }
@@ -36,7 +28,7 @@ void Machine::extend_turn(std::uint32_t self, LockId lock, bool asked) {
 // A waiting thread looks at the turns all the time, the handler now and then.
 void Machine::look_at_turns(std::uint32_t self) {
   Node& node = *job_.nodes[self];
-  if (node.polling > 0) return end_turns(self, kTurnNs);
+  if (node.has_time()) return end_turns(self, kTurnNs);
   end_turns(self, kWatchTurnsNs);
   if (node.turns.empty()) return;
   job_.agenda.add(Happening::Kind::kTurnEnds, node.turns.front().since + kWatchTurnsNs, self, 0);

@@ -9,6 +9,9 @@ namespace {
 
 using Kind = Op::Kind;
 
+constexpr std::uint64_t kCount = 1ull << 32 | 5, kCondition = 1ull << 32 | 6;
+constexpr std::uint64_t kRendezvous = 1ull << 32 | 7;
+
 TEST(ForecastTest, ComputingTakesItsTimeOnEachProcessor) {
   TestProgram program(1, 1);
   program.add(0, work(5 * kMs)).add(0, work(2 * kMs));
@@ -164,6 +167,164 @@ TEST(ForecastTest, WorkThatIsSplitGetsFasterWithNodes) {
     EXPECT_LT(static_cast<double>(answer.total), 1.2 * 5 * 10 * kMs * kThreads / nodes) << nodes;
     before = answer.total;
   }
+}
+
+// A producer makes an item a millisecond, and a consumer takes half of one for each.
+TEST(ForecastTest, AConsumerFollowsItsProducerByASemaphore) {
+  TestProgram program(2, 1);
+  constexpr int kItems = 20;
+  for (int i = 0; i < kItems; ++i) {
+    program.add(0, work(kMs)).add(0, write(0)).add(0, of(Kind::kChangeCount, kCount, 1));
+    program.add(1, of(Kind::kTakeUnits, kCount, 1)).add(1, read(0)).add(1, work(kMs / 2));
+  }
+  for (std::uint32_t nodes : {1u, 2u}) {
+    Forecast answer = play(program, nodes, 2);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_NEAR(static_cast<double>(answer.total), (kItems + 0.5) * kMs, 0.2 * kItems * kMs);
+    EXPECT_GT(answer.threads[1].others, kItems / 3 * kMs);
+  }
+}
+
+TEST(ForecastTest, ACountIsAwaited) {
+  TestProgram program(3, 1);
+  program.add(0, work(2 * kMs)).add(0, of(Kind::kChangeCount, kCount, 1));
+  program.add(1, work(3 * kMs)).add(1, of(Kind::kChangeCount, kCount, 1));
+  program.add(2, of(Kind::kAwaitCount, kCount, 2)).add(2, work(kMs));
+  for (std::uint32_t nodes : {1u, 3u}) {
+    Forecast answer = play(program, nodes, 3);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_NEAR(static_cast<double>(answer.total), 4.0 * kMs, 0.1 * kMs);
+  }
+}
+
+// The consumer waits once in each round, as it was recorded.
+TestProgram with_condition(bool knows_signals, Ns consumes) {
+  TestProgram program(2, 1);
+  constexpr int kItems = 10;
+  for (int i = 0; i < kItems; ++i) {
+    program.add(0, work(kMs)).add(0, of(Kind::kLock, 1)).add(0, write(0));
+    program.add(0, of(Kind::kSignal, kCondition)).add(0, of(Kind::kUnlock, 1));
+    Op wait = of(Kind::kWaitCondition, kCondition, knows_signals ? i + 1 : 0);
+    wait.other = 1;
+    program.add(1, of(Kind::kLock, 1)).add(1, wait).add(1, read(0));
+    program.add(1, of(Kind::kUnlock, 1)).add(1, work(consumes));
+  }
+  return program;
+}
+
+TEST(ForecastTest, ASignalEndsTheWaitForACondition) {
+  TestProgram program = with_condition(true, kMs / 2);
+  for (std::uint32_t nodes : {1u, 2u}) {
+    Forecast answer = play(program, nodes, 2);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_EQ(answer.lost_signals, 0u);
+    EXPECT_NEAR(static_cast<double>(answer.total), 10.5 * kMs, 1.0 * kMs) << nodes;
+  }
+}
+
+// A consumer that is slower than it was does not wait for signals that have been sent.
+TEST(ForecastTest, ASignalThatCameBeforeTheWaitIsNotAwaited) {
+  TestProgram program = with_condition(true, 2 * kMs);
+  for (std::uint32_t nodes : {1u, 2u}) {
+    Forecast answer = play(program, nodes, 2);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_EQ(answer.lost_signals, 0u);
+    EXPECT_NEAR(static_cast<double>(answer.total), 21.0 * kMs, nodes == 1 ? 1.0 * kMs : 5.0 * kMs);
+  }
+}
+
+TEST(ForecastTest, ALostSignalEndsNoProgram) {
+  TestProgram program = with_condition(false, 2 * kMs);
+  Forecast answer = play(program, 2, 1);
+  EXPECT_EQ(answer.stuck, "");
+  EXPECT_GT(answer.lost_signals, 0u);
+}
+
+TEST(ForecastTest, ABroadcastWakesAll) {
+  TestProgram program(4, 1);
+  Op wait = of(Kind::kWaitCondition, kCondition, 1);
+  wait.other = 1;
+  for (std::uint32_t t = 1; t < 4; ++t)
+    program.add(t, of(Kind::kLock, 1)).add(t, wait).add(t, of(Kind::kUnlock, 1));
+  program.add(0, work(3 * kMs)).add(0, of(Kind::kLock, 1)).add(0, of(Kind::kBroadcast, kCondition));
+  program.add(0, of(Kind::kUnlock, 1));
+  for (std::uint32_t nodes : {1u, 2u, 4u}) {
+    Forecast answer = play(program, nodes, 4);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_EQ(answer.lost_signals, 0u);
+    EXPECT_NEAR(static_cast<double>(answer.total), 3.0 * kMs, 0.3 * kMs);
+  }
+}
+
+TEST(ForecastTest, ARendezvousWaitsForTheSlowest) {
+  TestProgram program(4, 1);
+  for (int round = 0; round < 3; ++round)
+    for (std::uint32_t t = 0; t < 4; ++t)
+      program.add(t, work((t + 1) * kMs))
+          .add(t, write(0, 1ull << t))
+          .add(t, of(Kind::kArrive, kRendezvous, 4));
+  for (std::uint32_t nodes : {1u, 2u, 4u}) {
+    Forecast answer = play(program, nodes, 4);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_NEAR(static_cast<double>(answer.total), 12.0 * kMs, 0.6 * kMs) << nodes;
+    EXPECT_NEAR(static_cast<double>(answer.threads[0].barriers), 9.0 * kMs, 0.6 * kMs) << nodes;
+  }
+}
+
+TEST(ForecastTest, ThePreparedRendezvousIsUsed) {
+  TestProgram program(2, 1);
+  Op prepare = of(Kind::kChangeCount, kRendezvous, 2);
+  prepare.count_op = protocol::CountOp::kTicket;
+  program.add(0, prepare).add_all(barrier()).add_all(of(Kind::kArrive, kRendezvous));
+  EXPECT_EQ(play(program, 2).stuck, "");
+}
+
+TEST(ForecastTest, AGatherWaitsForTheThreadsThatHaveArrived) {
+  TestProgram program(4, 1);
+  for (std::uint32_t t = 1; t < 4; ++t) program.add(t, work(t * kMs));
+  program.add(0, of(Kind::kGather, 1)).add(0, work(kMs)).add_all(barrier());
+  for (std::uint32_t nodes : {1u, 2u, 4u}) {
+    Forecast answer = play(program, nodes, 4);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_NEAR(static_cast<double>(answer.total), 4.0 * kMs, 0.2 * kMs) << nodes;
+  }
+}
+
+TEST(ForecastTest, BarriersReduce) {
+  TestProgram program(3, 1);
+  program.add_all(of(Kind::kBarrier, 1, 4096)).add_all(of(Kind::kBarrier, 1, 20));
+  Forecast answer = play(program, 3);
+  EXPECT_EQ(answer.stuck, "");
+  EXPECT_GT(answer.nodes[0].bytes, 4096u);
+}
+
+TEST(ForecastTest, AtomicOperationsTakeARoundTripToTheirHome) {
+  TestProgram program(2, 1);
+  constexpr int kTimes = 20;
+  for (int i = 0; i < kTimes; ++i) program.add(1, {.kind = Kind::kAtomic});
+  Forecast here = play(program, 2);
+  EXPECT_EQ(here.stuck, "");
+  TestProgram late(2, 1);
+  late.add(0, write(0)).add(0, of(Kind::kSet, 1)).add(1, of(Kind::kAwait, 1));
+  for (int i = 0; i < kTimes; ++i) late.add(1, {.kind = Kind::kAtomic});
+  Forecast there = play(late, 2, 1, link(1'000, 0));
+  EXPECT_EQ(there.stuck, "");
+  EXPECT_GT(there.total, 2 * kTimes * kMs);
+  EXPECT_LT(there.total, 3 * kTimes * kMs);
+  ASSERT_EQ(there.pages.size(), 1u);
+  EXPECT_EQ(there.pages[0].nodes, 2u);
+}
+
+TEST(ForecastTest, FencesTellWhatWasWritten) {
+  TestProgram program(2, 1);
+  for (int i = 0; i < 5; ++i) {
+    program.add(0, write(0)).add(0, {.kind = Kind::kFence}).add(0, of(Kind::kSet, 10 + i));
+    program.add(1, of(Kind::kAwait, 10 + i)).add(1, {.kind = Kind::kFence}).add(1, read(0));
+    program.add(1, of(Kind::kSet, 20 + i)).add(0, of(Kind::kAwait, 20 + i));
+  }
+  Forecast answer = play(program, 2);
+  EXPECT_EQ(answer.stuck, "");
+  EXPECT_GE(answer.nodes[1].faults, 5u);
 }
 
 TEST(ForecastTest, ADeadlockIsSaid) {

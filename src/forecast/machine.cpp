@@ -172,6 +172,7 @@ void Machine::handle(std::uint64_t number) {
       in_message_ = true;
       step_core(message.to, protocol::Received{NodeId{message.from}, message.bytes});
       in_message_ = false;
+      end_turns(message.to, kTurnNs);
   }
 }
 
@@ -232,11 +233,9 @@ void Machine::resume(std::uint32_t self, const protocol::Resume& resumed) {
 // ---- actors
 
 void Machine::wake(Actor& actor) {
-  bool polled = actor.polls();
+  if (actor.role == Actor::Role::kThread) return threads_.wake(static_cast<Thread&>(actor));
   actor.wait = Actor::Wait::kNothing;
-  if (actor.role != Actor::Role::kThread) return job_.go_on(actor);
-  if (polled) --job_.nodes[actor.node]->polling;
-  threads_.make_ready(static_cast<Thread&>(actor));
+  job_.go_on(actor);
 }
 
 // One step, or the next op of a thread.
@@ -249,6 +248,8 @@ void Machine::act(Actor& actor) {
     threads_.finish_operation(static_cast<Thread&>(actor));
     return job_.go_on(actor);
   }
+  const auto* pause = std::get_if<protocol::Pause>(&actor.strand.step());
+  bool yields = pause != nullptr && pause->yields;
   auto cost = perform(actor);
   if (!cost) {
     if (is_thread) threads_.wait(static_cast<Thread&>(actor));
@@ -258,6 +259,7 @@ void Machine::act(Actor& actor) {
     Working working(job_.observer, actor.node);
     actor.strand.move_on();
   }
+  if (is_thread && yields) return threads_.yield(static_cast<Thread&>(actor));
   job_.go_on(actor, *cost);
 }
 

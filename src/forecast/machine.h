@@ -32,6 +32,10 @@ class Machine {
  private:
   class HostSteps;
 
+  // As waiting::kTurnNs and kWatchTurnsNs: how long a turn lasts, and how often the handler looks.
+  static constexpr Ns kTurnNs = 50'000;
+  static constexpr Ns kWatchTurnsNs = 1'000'000;
+
   void make_node(std::uint32_t self);
   void play();
   void arrive(std::uint64_t number);

@@ -191,6 +191,7 @@ struct Node {
   std::uint32_t threads = 0;  // of the program
   std::uint32_t ended = 0;
   std::uint32_t polling = 0;          // threads that wait for other nodes
+  std::uint32_t sleeping = 0;         // threads that wait for an event of the program
   std::uint32_t free_processors = 0;  // and which threads want one:
   std::deque<Thread*> ready;
 
@@ -200,6 +201,8 @@ struct Node {
 
   // A waiting thread polls, and so does a node that has nothing to do any more.
   bool polls() const { return polling > 0 || ended == threads; }
+  // Whether a thread has time to look after the node's turns.
+  bool has_time() const { return polling > 0 || ended + sleeping == threads; }
 };
 
 }  // namespace terrane::forecast

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "forecast/threads.h"
 
@@ -20,6 +21,15 @@ protocol::Contribution contribution(std::int64_t bytes) {
   if (bytes <= 0) return {};
   return {protocol::ReduceOp::kSum, protocol::ReduceType::kUint64,
           protocol::Bytes(zeros, elements * protocol::kReducedBytes)};
+}
+
+// A word of the page's first changed line: its value changes with each operation but kLoad.
+protocol::AtomicOp atomic_of(const Op& op) {
+  using protocol::AtomicKind;
+  return {.kind = op.atomic == AtomicKind::kLoad ? AtomicKind::kLoad : AtomicKind::kAdd,
+          .size = sizeof(std::uint32_t),
+          .offset = static_cast<std::uint32_t>(std::countr_zero(op.mask | 1ull << 63)) * 4,
+          .operand = 1};
 }
 
 std::string describe(const Op& op) {
@@ -71,11 +81,12 @@ std::uint32_t Threads::threads_here(std::uint32_t self, std::uint64_t barrier) {
   return users->second[self];
 }
 
-// Begins an operation. False: the op cannot be played.
-bool Threads::synchronise(Thread& thread) {
+// What it costs; nothing: an operation has begun.
+std::optional<double> Threads::synchronise(Thread& thread) {
   protocol::Hlrc& hlrc = *job_.nodes[thread.node]->hlrc;
   protocol::Strand& strand = thread.strand;
   const Op& op = thread.op;
+  BarrierId barrier{static_cast<std::uint32_t>(op.id)};
   switch (op.kind) {
     case Kind::kLock:
     case Kind::kTryLock:
@@ -85,21 +96,97 @@ bool Threads::synchronise(Thread& thread) {
       thread.start(hlrc.unlock(strand, LockId{op.id}));
       break;
     case Kind::kBarrier:
-      thread.start(hlrc.barrier(strand, BarrierId{static_cast<std::uint32_t>(op.id)},
-                                threads_here(thread.node, op.id), contribution(op.operand),
-                                &thread.reduced));
+      thread.start(hlrc.barrier(strand, barrier, threads_here(thread.node, op.id),
+                                contribution(op.operand), &thread.reduced));
+      break;
+    case Kind::kGather:
+      thread.op_done = thread.node != 0;
+      if (thread.op_done) return 0.0;
+      thread.start(hlrc.gather(strand, barrier, threads_here(thread.node, op.id)));
       break;
     case Kind::kFence:
       thread.start(hlrc.fence(strand));
       break;
+    case Kind::kAtomic:
+      thread.start(hlrc.atomic(strand, BlockId{job_.first + op.page}, atomic_of(op)));
+      break;
     default:
-      job_.fail(fmt::format("thread {} does what cannot be played yet", thread.number));
-      return false;
+      return count(thread);
   }
-  return true;
+  job_.go_on(thread);
+  return std::nullopt;
 }
 
-Thread* Threads::lost_wait() { return nullptr; }
+// The ops of counts, and of what is built from them.
+std::optional<double> Threads::count(Thread& thread) {
+  using protocol::Patience;
+  protocol::Hlrc& hlrc = *job_.nodes[thread.node]->hlrc;
+  protocol::Strand& strand = thread.strand;
+  const Op& op = thread.op;
+  LockId id{op.id};
+  switch (op.kind) {
+    case Kind::kChangeCount:
+      thread.start(hlrc.change_count(strand, id, op.count_op, op.operand));
+      break;
+    case Kind::kAwaitCount:
+      thread.start(hlrc.await_count(strand, id, op.operand));
+      break;
+    case Kind::kTakeUnits:
+      thread.start(hlrc.take_units(strand, id, {op.operand, op.room}, Patience::kForEver));
+      break;
+    case Kind::kWaitCondition:
+      thread.op_done = op.operand > 0 && signals_[op.id] >= op.operand;
+      if (thread.op_done) return 0.0;
+      thread.start(hlrc.wait_condition(strand, id, LockId{op.other}, Patience::kExpires));
+      break;
+    case Kind::kSignal:
+    case Kind::kBroadcast:
+      ++signals_[op.id];
+      thread.start(hlrc.signal_condition(strand, id, op.kind == Kind::kBroadcast));
+      break;
+    default:
+      return arrive(thread);
+  }
+  job_.go_on(thread);
+  return std::nullopt;
+}
+
+// The first thread of a rendezvous makes its count; the others wait for that.
+std::optional<double> Threads::arrive(Thread& thread) {
+  protocol::Hlrc& hlrc = *job_.nodes[thread.node]->hlrc;
+  const Op& op = thread.op;
+  auto [made, is_new] = rendezvous_.try_emplace(op.id);
+  Rendezvous& rendezvous = made->second;
+  if (op.operand == 0) rendezvous.is_made = true;
+  if (is_new && !rendezvous.is_made) {
+    thread.prepares = true;
+    thread.start(
+        hlrc.change_count(thread.strand, LockId{op.id}, protocol::CountOp::kTicket, op.operand));
+  } else if (!rendezvous.is_made) {
+    rendezvous.waiting.push_back(&thread);
+    thread.wait = Actor::Wait::kEvent;
+    wait(thread);
+    return std::nullopt;
+  } else {
+    thread.start(hlrc.arrive(thread.strand, LockId{op.id}));
+  }
+  job_.go_on(thread);
+  return std::nullopt;
+}
+
+// The one that has waited longest.
+Thread* Threads::lost_wait() {
+  Thread* longest = nullptr;
+  for (Thread* thread : threads_) {
+    if (thread->ended || thread->op.kind != Kind::kWaitCondition) continue;
+    if (thread->wait != Actor::Wait::kResume) continue;
+    const auto& event = *std::get<protocol::Call>(thread->strand.step()).event;
+    const auto* sleep = std::get_if<protocol::CountSleep>(&event);
+    if (sleep == nullptr || !sleep->may_expire) continue;
+    if (longest == nullptr || thread->began < longest->began) longest = thread;
+  }
+  return longest;
+}
 
 // For the report: the first of the threads that wait for ever.
 std::string Threads::waiting() const {

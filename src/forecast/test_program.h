@@ -23,6 +23,7 @@ class TestProgram final : public Program {
     for (auto& list : ops_) list.push_back(op);
     return *this;
   }
+  void set_regions(std::vector<Region> regions) { regions_ = std::move(regions); }
   void limit_barriers(std::function<bool(std::uint32_t, std::uint64_t)> uses) {
     uses_ = std::move(uses);
   }

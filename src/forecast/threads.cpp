@@ -14,6 +14,7 @@ namespace {
 
 // How long threads compute that take turns at a processor.
 constexpr Ns kQuantumNs = 1'000'000;
+constexpr double kYieldNs = 1'000;
 constexpr int kMostAtOnce = 1'000;  // ops that take no time, before other actors act
 
 }  // namespace
@@ -30,8 +31,8 @@ void Threads::begin() {
 
 // ---- processors
 
-// If no processor is free, it interrupts the thread that has computed longest in one go, as a
-// kernel does for a thread that has slept.
+// The thread has something to do. If no processor is free, it interrupts the thread that has
+// computed longest in one go, as a kernel does for a thread that has slept.
 void Threads::make_ready(Thread& thread) {
   Node& node = *job_.nodes[thread.node];
   if (node.free_processors > 0) {
@@ -68,7 +69,24 @@ void Threads::give_processor(Thread& thread) {
 }
 
 void Threads::wait(Thread& thread) {
-  job_.nodes[thread.node]->polling += thread.polls();
+  Node& node = *job_.nodes[thread.node];
+  node.polling += thread.polls();
+  node.sleeping += thread.wait == Actor::Wait::kEvent;
+  give_processor(thread);
+}
+
+void Threads::wake(Thread& thread) {
+  Node& node = *job_.nodes[thread.node];
+  node.polling -= thread.polls();
+  node.sleeping -= thread.wait == Actor::Wait::kEvent;
+  thread.wait = Actor::Wait::kNothing;
+  make_ready(thread);
+}
+
+void Threads::yield(Thread& thread) {
+  Node& node = *job_.nodes[thread.node];
+  if (node.ready.empty()) return job_.go_on(thread, kYieldNs);
+  node.ready.push_back(&thread);
   give_processor(thread);
 }
 
@@ -141,6 +159,11 @@ void Threads::finish_op(Thread& thread) {
 // What it costs; nothing: an operation has begun, or the thread waits or computes.
 std::optional<double> Threads::begin_op(Thread& thread) {
   const Op& op = thread.op;
+  bool accesses = op.kind == Kind::kRead || op.kind == Kind::kWrite || op.kind == Kind::kAtomic;
+  if (accesses && op.page >= job_.pages) {
+    job_.fail(fmt::format("thread {} accesses page {} of {}", thread.number, op.page, job_.pages));
+    return std::nullopt;
+  }
   switch (op.kind) {
     case Kind::kWork:
       if (thread.work_left == 0) {
@@ -164,8 +187,7 @@ std::optional<double> Threads::begin_op(Thread& thread) {
       return std::nullopt;
     default: {
       Working working(job_.observer, thread.node);
-      if (synchronise(thread)) job_.go_on(thread);
-      return std::nullopt;
+      return synchronise(thread);
     }
   }
 }
@@ -174,10 +196,6 @@ std::optional<double> Threads::begin_op(Thread& thread) {
 std::optional<double> Threads::access(Thread& thread) {
   Node& node = *job_.nodes[thread.node];
   const Op& op = thread.op;
-  if (op.page >= job_.pages) {
-    job_.fail(fmt::format("thread {} accesses page {} of {}", thread.number, op.page, job_.pages));
-    return std::nullopt;
-  }
   std::uint64_t block = job_.first + op.page;
   View& view = node.views[block];
   bool writes = op.kind == Kind::kWrite;
@@ -203,18 +221,25 @@ std::optional<double> Threads::access(Thread& thread) {
   return cost;
 }
 
+void Threads::check(const Thread& thread, protocol::FaultResult result) {
+  if (result == protocol::FaultResult::kDone) return;
+  job_.fail(fmt::format("an access to page {} by thread {} was answered with {}", thread.op.page,
+                        thread.number, static_cast<int>(result)));
+}
+
 void Threads::finish_operation(Thread& thread) {
-  bool again = thread.in_fault;
+  bool again = thread.in_fault || thread.prepares;
   if (thread.in_fault) {
-    auto result = thread.value_of<protocol::FaultResult>();
-    if (result != protocol::FaultResult::kDone)
-      job_.fail(fmt::format("a fault of page {} ended with {}", thread.op.page,
-                            static_cast<int>(result)));
+    check(thread, thread.value_of<protocol::FaultResult>());
   } else if (thread.prepares) {
-    again = true;
+    Rendezvous& rendezvous = rendezvous_[thread.op.id];
+    rendezvous.is_made = true;
+    tell(rendezvous.waiting, thread.node, job_.now());
+  } else if (thread.op.kind == Kind::kAtomic) {
+    check(thread, thread.value_of<protocol::AtomicDone>().result);
   } else if (thread.op.kind == Kind::kArrive) {
-    again = thread.value_of<protocol::Arrival>() == protocol::Arrival::kNowhere;
-    if (again) job_.fail(fmt::format("rendezvous {} was not prepared", thread.op.id));
+    if (thread.value_of<protocol::Arrival>() == protocol::Arrival::kNowhere)
+      job_.fail(fmt::format("rendezvous {} was not prepared", thread.op.id));
   }
   thread.in_fault = thread.prepares = false;
   thread.operation.emplace<0>();
@@ -229,11 +254,16 @@ void Threads::set_event(Thread& thread) {
   news.is_set = true;
   news.set_at = job_.now() + static_cast<Ns>(job_.costs.per_message);
   news.node = thread.node;
-  for (Thread* other : news.waiting) {
-    Ns way = other->node == news.node ? 0 : static_cast<Ns>(job_.costs.latency);
-    job_.agenda.add(Happening::Kind::kNewsComes, news.set_at + way, other->node, other->number);
+  tell(news.waiting, news.node, news.set_at);
+}
+
+// News from that node, which begin their way then.
+void Threads::tell(std::vector<Thread*>& waiting, std::uint32_t from, Ns at) {
+  for (Thread* thread : waiting) {
+    Ns way = thread->node == from ? 0 : static_cast<Ns>(job_.costs.latency);
+    job_.agenda.add(Happening::Kind::kNewsComes, at + way, thread->node, thread->number);
   }
-  news.waiting.clear();
+  waiting.clear();
 }
 
 // Whether the thread knows already; else it will be woken.

@@ -21,10 +21,11 @@ class Threads {
   const std::vector<Thread*>& all() const { return threads_; }
   Thread& at(std::uint64_t number) { return *threads_[number]; }
 
-  // The thread has something to do. It gets a processor now or later.
-  void make_ready(Thread& thread);
-  // Its operation, or kAwait, waits.
+  // Its operation, or kAwait, waits; and waits no longer.
   void wait(Thread& thread);
+  void wake(Thread& thread);
+  // It lets others have its processor that want one, and goes on later.
+  void yield(Thread& thread);
   // The thread, which has a processor, goes on with its ops until it waits or something takes time.
   void go_on(Thread& thread);
   // The thread's operation is done.
@@ -43,7 +44,12 @@ class Threads {
     std::uint32_t node = 0;  // where
     std::vector<Thread*> waiting;
   };
+  struct Rendezvous {
+    bool is_made = false;  // its count
+    std::vector<Thread*> waiting;
+  };
 
+  void make_ready(Thread& thread);
   void give_processor(Thread& thread);
   void compute(Thread& thread);
   void end_slice(Thread& thread);
@@ -51,11 +57,15 @@ class Threads {
   void finish_op(Thread& thread);
   std::optional<double> begin_op(Thread& thread);
   std::optional<double> access(Thread& thread);
+  void check(const Thread& thread, protocol::FaultResult result);
   void set_event(Thread& thread);
   bool sees_event(Thread& thread);
+  void tell(std::vector<Thread*>& waiting, std::uint32_t from, Ns at);
 
   // synchronisation.cpp
-  bool synchronise(Thread& thread);
+  std::optional<double> synchronise(Thread& thread);
+  std::optional<double> count(Thread& thread);
+  std::optional<double> arrive(Thread& thread);
   std::uint32_t threads_here(std::uint32_t node, std::uint64_t barrier);
 
   Job& job_;
@@ -64,6 +74,8 @@ class Threads {
   Ns ended_at_ = 0;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> users_;  // of barriers, by node
   std::unordered_map<std::uint64_t, News> news_;
+  std::unordered_map<std::uint64_t, std::int64_t> signals_;  // and broadcasts, by condition
+  std::unordered_map<std::uint64_t, Rendezvous> rendezvous_;
   std::uint32_t latest_value_ = 0;  // of a line
 };
 
