@@ -34,7 +34,7 @@ struct NodeForecast {
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;
   std::uint64_t faults = 0;
-  std::uint64_t fetched = 0;  // pages
+  std::uint64_t fetched = 0;  // pages that came, also those that were pushed
   Ns handler = 0;             // in which its handler was busy
   // Pages that it held at once, at most: homes and copies; twins; and both together.
   std::uint64_t most_pages = 0;

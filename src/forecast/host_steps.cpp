@@ -153,6 +153,7 @@ class Machine::HostSteps {
     step.result = *taken;
     if (taken->gone) return 0.0;
     auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(taken->same));
+    node_.tally.pushed += copied;
     return static_cast<double>(copied) * costs_.copy_page;
   }
 

@@ -8,7 +8,8 @@
 namespace terrane::forecast {
 
 Machine::Machine(Program& program, const Setup& setup, Observer* observer)
-    : job_(program, setup, observer), threads_(job_) {
+    : job_(program, setup, observer),
+      threads_(job_, [this](std::uint32_t node) { end_turns(node, kTurnNs); }) {
   if (job_.has_failed()) return;
   for (std::uint32_t n = 0; n < job_.node_count(); ++n) make_node(n);
 }
@@ -133,7 +134,7 @@ Forecast Machine::result(Ns total) {
                               .bytes = tally.bytes,
                               .received = tally.received,
                               .faults = tally.faults,
-                              .fetched = tally.fetched,
+                              .fetched = tally.fetched + tally.pushed,
                               .handler = tally.handler,
                               .most_pages = node->most_pages,
                               .most_twins = node->most_twins,

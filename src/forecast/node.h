@@ -158,7 +158,8 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;
   std::uint64_t faults = 0;
-  std::uint64_t fetched = 0;  // pages
+  std::uint64_t fetched = 0;  // pages that came because they were asked for
+  std::uint64_t pushed = 0;   // pages that came without
   Ns handler = 0;
 };
 

@@ -62,9 +62,16 @@ inline Op barrier() { return of(Op::Kind::kBarrier, 1); }
 
 // Plays the program on so many nodes, with so many processors each.
 inline Forecast play(TestProgram& program, std::uint32_t nodes, std::uint32_t processors = 1,
-                     const Costs& costs = {}) {
+                     const Costs& costs = {}, const protocol::Prediction& prediction = {}) {
   program.rewind();
-  return forecast(program, {.nodes = nodes, .processors = processors, .costs = costs});
+  return forecast(
+      program,
+      {.nodes = nodes, .processors = processors, .costs = costs, .prediction = prediction});
+}
+// The same without guesses: a lock's token does not stay for threads that may come back.
+inline Forecast play_plainly(TestProgram& program, std::uint32_t nodes,
+                             std::uint32_t processors = 1) {
+  return play(program, nodes, processors, {}, {.kind = protocol::PredictorKind::kNever});
 }
 
 }  // namespace terrane::forecast

@@ -186,6 +186,7 @@ std::optional<double> Threads::begin_op(Thread& thread) {
       wait(thread);
       return std::nullopt;
     default: {
+      look_(thread.node);
       Working working(job_.observer, thread.node);
       return synchronise(thread);
     }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "forecast/job.h"
@@ -12,7 +14,9 @@ namespace terrane::forecast {
 // The threads of the program: which of them have a processor, and how their ops begin and end.
 class Threads {
  public:
-  explicit Threads(Job& job) : job_(job) {}
+  // look: a thread of that node looks after the node before it begins an op.
+  Threads(Job& job, std::function<void(std::uint32_t node)> look)
+      : job_(job), look_(std::move(look)) {}
 
   // All are ready.
   void begin();
@@ -69,6 +73,7 @@ class Threads {
   std::uint32_t threads_here(std::uint32_t node, std::uint64_t barrier);
 
   Job& job_;
+  const std::function<void(std::uint32_t)> look_;
   std::vector<Thread*> threads_;
   std::uint32_t running_ = 0;
   Ns ended_at_ = 0;
