@@ -14,7 +14,7 @@ struct Costs {
   double latency = 4'000;
   double per_message = 600;
   double per_byte = 0.25;
-  // The handler, for a message; and until it runs where the node's threads compute.
+  // The handler, for a message; and until it runs where no thread of the node polls.
   double handle = 500;
   double wake = 5'000;
   // A page fault: the signal, the entry of the handler and the return.

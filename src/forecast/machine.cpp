@@ -144,13 +144,14 @@ Forecast Machine::result(Ns total) {
   return forecast;
 }
 
-// A waiting thread polls; a computing thread is interrupted.
+// Where no thread polls, the handler has to wake up.
 void Machine::arrive(std::uint64_t number) {
   const Message& message = job_.message(number);
   Node& node = *job_.nodes[message.to];
   ++node.tally.received;
-  Ns begin = std::max(job_.now(), node.handler_free);
-  if (!node.polls() && begin == job_.now()) begin += static_cast<Ns>(job_.costs.wake);
+  Ns begin = std::max(now(), node.handler_free);
+  bool sleeps = !node.polls(now(), job_.setup.processors);
+  if (sleeps && begin == now()) begin += static_cast<Ns>(job_.costs.wake);
   auto cost = static_cast<Ns>(cost_of(message, job_.costs));
   node.tally.handler += cost;
   node.handler_free = begin + cost;

@@ -135,6 +135,7 @@ struct Thread : Actor {
   bool computes = false;  // in a slice of its work, which others may interrupt
   bool prepares = false;  // makes the count of its rendezvous
   Ns began = 0;           // the op
+  Ns wait_began = 0;
   Ns slice_began = 0;
   Ns work_left = 0;
   Times times;
@@ -191,7 +192,7 @@ struct Node {
 
   std::uint32_t threads = 0;  // of the program
   std::uint32_t ended = 0;
-  std::uint32_t polling = 0;          // threads that wait for other nodes
+  std::vector<Thread*> waiting;       // for other nodes
   std::uint32_t sleeping = 0;         // threads that wait for an event of the program
   std::uint32_t free_processors = 0;  // and which threads want one:
   std::deque<Thread*> ready;
@@ -200,10 +201,20 @@ struct Node {
   Tally tally;
   std::uint64_t most_pages = 0, most_twins = 0, most_held = 0;
 
-  // A waiting thread polls, and so does a node that has nothing to do any more.
-  bool polls() const { return polling > 0 || ended == threads; }
+  // A thread that waits for other nodes polls for so long, as in production where the node's
+  // threads fit its processors, and where not (waiting::kAloneNs, kCrowdedNs); then it sleeps.
+  static constexpr Ns kPollsNs = 5'000'000, kPollsCrowdedNs = 100'000;
+
+  // Whether a thread polls now: a node that has nothing to do any more does.
+  bool polls(Ns now, std::uint32_t processors) const {
+    if (ended == threads) return true;
+    Ns patience = threads <= processors ? kPollsNs : kPollsCrowdedNs;
+    for (const Thread* thread : waiting)
+      if (now - thread->wait_began <= patience) return true;
+    return false;
+  }
   // Whether a thread has time to look after the node's turns.
-  bool has_time() const { return polling > 0 || ended + sleeping == threads; }
+  bool has_time() const { return !waiting.empty() || ended + sleeping == threads; }
 };
 
 }  // namespace terrane::forecast

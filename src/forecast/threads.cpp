@@ -70,14 +70,15 @@ void Threads::give_processor(Thread& thread) {
 
 void Threads::wait(Thread& thread) {
   Node& node = *job_.nodes[thread.node];
-  node.polling += thread.polls();
+  thread.wait_began = job_.now();
+  if (thread.polls()) node.waiting.push_back(&thread);
   node.sleeping += thread.wait == Actor::Wait::kEvent;
   give_processor(thread);
 }
 
 void Threads::wake(Thread& thread) {
   Node& node = *job_.nodes[thread.node];
-  node.polling -= thread.polls();
+  if (thread.polls()) std::erase(node.waiting, &thread);
   node.sleeping -= thread.wait == Actor::Wait::kEvent;
   thread.wait = Actor::Wait::kNothing;
   make_ready(thread);
