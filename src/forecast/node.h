@@ -68,6 +68,7 @@ struct Actor {
 
   Actor(std::uint32_t of, std::uint32_t number, Role what)
       : node(of), id(number), role(what), strand(protocol::WaiterId{number}) {}
+  virtual ~Actor() = default;
   Actor(const Actor&) = delete;
 
   // Whether it looks for messages while it waits.
