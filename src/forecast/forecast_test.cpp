@@ -37,6 +37,30 @@ TEST(ForecastTest, ThreeThreadsShareTwoProcessors) {
   EXPECT_NEAR(static_cast<double>(play(program, 1, 2).total), 15 * kMs, 1.0 * kMs);
 }
 
+// As a kernel lets a thread run that has slept.
+TEST(ForecastTest, AThreadThatWakesUpInterruptsOneThatComputes) {
+  TestProgram program(3, 1);
+  program.add(0, work(100 * kMs));
+  program.add(1, of(Kind::kAwait, 1)).add(1, work(kMs / 4)).add(1, of(Kind::kSet, 2));
+  program.add(2, work(10 * kMs + kMs / 2)).add(2, of(Kind::kSet, 1)).add(2, of(Kind::kAwait, 2));
+  program.rewind();
+  Forecast answer = forecast(program, {.nodes = 2, .node_of = {0, 0, 1}});
+  EXPECT_EQ(answer.stuck, "");
+  EXPECT_EQ(answer.threads[1].computing, kMs / 4);
+  EXPECT_LT(answer.threads[2].others, kMs / 2);
+  EXPECT_NEAR(static_cast<double>(answer.total), 100.25 * kMs, 1'000);
+}
+
+TEST(ForecastTest, AThreadThatHasWaitedForLongSleeps) {
+  auto time = [](Ns ns) {
+    TestProgram program(2, 1);
+    program.add(0, work(ns)).add_all(barrier());
+    return play(program, 2).total - ns;
+  };
+  EXPECT_EQ(time(4 * kMs), time(kMs));
+  EXPECT_EQ(time(20 * kMs), time(kMs) + static_cast<Ns>(Costs{}.wake));
+}
+
 TEST(ForecastTest, ABarrierWaitsForTheSlowest) {
   TestProgram program(4, 1);
   for (std::uint32_t t = 0; t < 4; ++t) program.add(t, work((t + 1) * kMs));
@@ -55,10 +79,24 @@ TEST(ForecastTest, ABarrierWaitsForTheSlowest) {
 TEST(ForecastTest, NodesWithoutThreadsTakePartInBarriers) {
   TestProgram program(2, 1);
   program.add_all(barrier()).add_all(work(kMs)).add_all(barrier());
-  program.limit_barriers([](std::uint32_t, std::uint64_t) { return true; });
   Forecast answer = play(program, 5);
   EXPECT_EQ(answer.stuck, "");
   EXPECT_NEAR(static_cast<double>(answer.total), 1.0 * kMs, 0.1 * kMs);
+}
+
+TEST(ForecastTest, ABarrierOfSomeThreadsWaitsForThemOnly) {
+  TestProgram program(4, 1);
+  program.add(0, barrier()).add(2, barrier());
+  program.add(1, work(5 * kMs)).add(3, work(5 * kMs));
+  program.limit_barriers([](std::uint32_t thread, std::uint64_t) { return thread % 2 == 0; });
+  for (std::uint32_t nodes : {1u, 2u, 4u}) {
+    Forecast answer = play(program, nodes, 4);
+    EXPECT_EQ(answer.stuck, "");
+    EXPECT_EQ(answer.total, 5 * kMs);
+    EXPECT_LT(answer.threads[0].barriers, kMs);
+  }
+  program.limit_barriers({});
+  EXPECT_NE(play(program, 2, 4).stuck, "");
 }
 
 TEST(ForecastTest, ALockThatTravelsTakesTheWayOfItsLink) {
@@ -81,6 +119,35 @@ TEST(ForecastTest, ALockThatTravelsTakesTheWayOfItsLink) {
   double way = 0.1 * kMs * static_cast<double>(there.locks[0].remote);
   EXPECT_GT(static_cast<double>(there.total), 2.0 * kTimes * kMs + way);
   EXPECT_LT(static_cast<double>(there.total), 2.0 * kTimes * kMs + 8 * way);
+}
+
+// A token stays on a node whose thread will soon take the lock again, but not while that thread
+// computes for long: the handler looks.
+TEST(ForecastTest, AnExtendedTurnEndsWhileItsThreadComputes) {
+  TestProgram program(2, 1);
+  for (int i = 0; i < 8; ++i) program.add(0, of(Kind::kLock, 1)).add(0, of(Kind::kUnlock, 1));
+  program.add(0, of(Kind::kLock, 1)).add(0, of(Kind::kSet, 1)).add(0, work(kMs));
+  program.add(0, of(Kind::kUnlock, 1)).add(0, work(50 * kMs));
+  program.add(1, of(Kind::kAwait, 1)).add(1, of(Kind::kLock, 1)).add(1, of(Kind::kUnlock, 1));
+  Forecast answer = play(program, 2);
+  EXPECT_EQ(answer.stuck, "");
+  EXPECT_GT(answer.threads[1].locks, kMs + kMs / 2);
+  EXPECT_LT(answer.threads[1].locks, 3 * kMs);
+}
+
+// As on two real hosts, where the token left in 188 of 200 times.
+TEST(ForecastTest, AnExtendedTurnEndsBeforeItsThreadTakesTheLockAgain) {
+  TestProgram program(2, 1);
+  for (int i = 0; i < 100; ++i)
+    program.add_all(of(Kind::kLock, 1))
+        .add_all(write(0))
+        .add_all(work(kMs / 2))
+        .add_all(of(Kind::kUnlock, 1))
+        .add_all(work(kMs / 2));
+  Forecast answer = play(program, 2);
+  ASSERT_EQ(answer.locks.size(), 1u);
+  EXPECT_EQ(answer.locks[0].acquisitions, 200u);
+  EXPECT_GT(answer.locks[0].remote, 180u);
 }
 
 TEST(ForecastTest, NewsOfAnEventTakeAMessagesWay) {
@@ -126,6 +193,12 @@ TEST(ForecastTest, FalseSharingCostsFaultsOnSeveralNodesOnly) {
     EXPECT_EQ(answer.pages[0].page, 0u);
     EXPECT_EQ(answer.pages[0].nodes, nodes);
     EXPECT_GT(answer.barriers[0].waited, 0u);
+    std::uint64_t fetched = 0;
+    for (const NodeForecast& node : answer.nodes) {
+      fetched += node.fetched;
+      EXPECT_GT(node.handler, 0u);
+    }
+    EXPECT_GE(fetched, (nodes - 1) * kRounds / 2u);
   }
 }
 
@@ -145,6 +218,9 @@ TEST(ForecastTest, ReadersFetchWhatAMasterHasFilled) {
     EXPECT_GT(answer.threads[n].faults, 0u);
   }
   EXPECT_GT(answer.nodes[0].bytes, kPages * 4096 * (kThreads - 1));
+  Ns least = kPages * 4096 * (kThreads - 1) * 100;  // at 10 MB/s
+  EXPECT_LT(answer.total, least);
+  EXPECT_GT(play(program, kThreads, 1, link(0, 1e7)).total, least);
   EXPECT_GE(answer.pages.size(), 1u);  // most pages are prefetched
   EXPECT_LT(answer.pages.size(), kPages);
 }
