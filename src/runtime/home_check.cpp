@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace terrane::runtime {
 namespace {
@@ -49,6 +50,28 @@ void HomeCheck::forget(protocol::BlockRange blocks) {
   check_.forget(blocks);
 }
 
+// A change of this node that no release has found yet belongs to the interval that the next one
+// closes.
+void HomeCheck::add_pair(const protocol::Race& race, RaceRecord& record) {
+  bool is_open = race.earlier.interval == 0;
+  has_unknown_ = has_unknown_ || is_open;
+  std::uint32_t pair[2] = {is_open ? RaceRecord::kUnknown : race.earlier.interval,
+                           race.later.interval};
+  if (record.pairs > RaceRecord::kMostPairs) return;
+  for (std::uint32_t i = 0; i < record.pairs; ++i)
+    if (std::equal(pair, pair + 2, record.intervals[i])) return;
+  if (record.pairs < RaceRecord::kMostPairs) std::copy_n(pair, 2, record.intervals[record.pairs]);
+  ++record.pairs;
+}
+
+void HomeCheck::closes(std::uint32_t interval) {
+  std::lock_guard hold(mutex_);
+  if (!std::exchange(has_unknown_, false)) return;
+  for (auto& [key, record] : found_)
+    for (auto& pair : record.intervals)
+      if (pair[0] == RaceRecord::kUnknown) pair[0] = interval;
+}
+
 void HomeCheck::found(const protocol::Race& race) {
   Key key{race.block, race.earlier.node.value, race.later.node.value, race.same_value};
   auto at = found_.find(key);
@@ -59,6 +82,7 @@ void HomeCheck::found(const protocol::Race& race) {
   std::uint64_t first = race.block * unit_ + race.bytes.first;
   std::uint64_t end = first + race.bytes.count;
   RaceRecord& record = at != found_.end() ? at->second : found_[key];
+  add_pair(race, record);
   if (record.times++ == 0) {
     record.first = first;
     record.bytes = race.bytes.count;

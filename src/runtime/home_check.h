@@ -22,7 +22,11 @@ struct RaceRecord {
   std::uint64_t times = 0;      // how often such a pair of changes was found
   std::uint32_t nodes[2] = {};  // the node whose change came first, and the other one
   std::uint32_t same_value = 0;
-  std::uint32_t pad = 0;
+  // The intervals of the two nodes, of all such pairs, if they are at most so many.
+  static constexpr std::uint32_t kMostPairs = 7;
+  static constexpr std::uint32_t kUnknown = ~0u;  // an interval that was never closed
+  std::uint32_t pairs = 0;
+  std::uint32_t intervals[kMostPairs][2] = {};
 
   bool operator==(const RaceRecord&) const = default;
 };
@@ -48,6 +52,8 @@ class HomeCheck final : private protocol::RaceSink {
   void follow(std::uint64_t block, const protocol::AtomicOp& op, std::uint64_t before,
               std::byte* twin);
   void forget(protocol::BlockRange blocks);
+  // A release of the node has found what its threads have changed, and closes this interval.
+  void closes(std::uint32_t interval);
 
   // What was found so far. At most kMostRecords; `left_out` receives how many times races were
   // found that belong to none of these.
@@ -59,6 +65,7 @@ class HomeCheck final : private protocol::RaceSink {
   using Key = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, bool>;
 
   void found(const protocol::Race& race) override;
+  void add_pair(const protocol::Race& race, RaceRecord& record);
 
   const std::uint64_t unit_;
   std::mutex mutex_;
@@ -66,6 +73,7 @@ class HomeCheck final : private protocol::RaceSink {
   std::vector<std::byte> now_;  // a block with the bytes of a difference at their places
   std::map<Key, RaceRecord> found_;
   std::uint64_t left_out_ = 0;
+  bool has_unknown_ = false;  // an interval in a record
   protocol::RaceCheck check_;
 };
 

@@ -220,7 +220,8 @@ void PageSteps::add_written(std::vector<protocol::BlockRange>& runs) const {
 
 void PageSteps::perform(const protocol::Punch& step) {
   if (space_.check_ != nullptr) space_.check_->forget(step.blocks);
-  if (space_.accesses_ != nullptr) space_.accesses_->forget(space_.mapping_, step.blocks);
+  bool may_be_freed = space_.accesses_ != nullptr && step.evicts;
+  if (may_be_freed) space_.accesses_->forget(space_.mapping_, step.blocks);
   space_.punch(step.blocks, step.evicts, counters_);
 }
 
@@ -291,6 +292,7 @@ void PageSteps::perform(protocol::CompareHome& step) {
 
 void PageSteps::perform(protocol::CloseAccesses& step) {
   space_.accesses_->close(step, space_.mapping_, CheckedPages::entries(space_));
+  space_.check_->closes(step.known[space_.self_.value] + 1);
 }
 
 void PageSteps::perform(const protocol::StoreHome& step) {

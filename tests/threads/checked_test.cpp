@@ -121,6 +121,38 @@ TEST(CheckedTest, WhatCannotBeIsSaidBeforeTheStart) {
             std::string::npos);
 }
 
+// Data that nothing but a flag orders.
+Outcome run_flag_order(const std::string& check, const std::string& what) {
+  std::string line = std::string(cluster_test::kTerrane) +
+                     " threads -n 2 --placement 1 --check=" + check + " --check-fails " +
+                     FLAG_ORDER_PROGRAM + " " + what;
+  Outcome outcome = Launched(cluster_test::words(line), {}).finish();
+  EXPECT_EQ(count(outcome.out, "good"), 1) << what << ": " << outcome.out << outcome.err;
+  return outcome;
+}
+
+TEST(CheckedTest, WhatAFlagOrdersThatAThreadPollsIsNoRace) {
+  for (const char* check : {"races", "races=reads", "races", "races=reads", "races"}) {
+    Outcome outcome = run_flag_order(check, "polled");
+    EXPECT_EQ(outcome.exit_code, 0) << check << ": " << outcome.err;
+    EXPECT_EQ(outcome.err.find("data race:"), std::string::npos) << check << ": " << outcome.err;
+  }
+}
+
+TEST(CheckedTest, WhatAnyFlagOrdersIsNoRaceWhereReadsAreSeen) {
+  for (const char* what : {"looked", "stores"}) {
+    Outcome outcome = run_flag_order("races=reads", what);
+    EXPECT_EQ(outcome.exit_code, 0) << what << ": " << outcome.err;
+    EXPECT_EQ(outcome.err.find("data race:"), std::string::npos) << what << ": " << outcome.err;
+  }
+}
+
+TEST(CheckedTest, WhatIsChangedAfterAFlagRaces) {
+  Outcome outcome = run_flag_order("races=reads", "race");
+  EXPECT_EQ(outcome.exit_code, 66) << outcome.err;
+  EXPECT_NE(outcome.err.find("data race: data, "), std::string::npos) << outcome.err;
+}
+
 class CheckedOnHosts : public OnHosts {};
 
 TEST_F(CheckedOnHosts, RacesAreFoundBetweenHosts) {

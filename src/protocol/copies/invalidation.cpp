@@ -21,6 +21,13 @@ Task<> Invalidation::invalidate(Strand& s, BlockRange run, bool punch) {
   co_await finish_invalid(s, run, punch);
 }
 
+Task<BlockState> Invalidation::invalidate_held(Strand& s, std::uint64_t block) {
+  co_await s.perform(Zap{{block, 1}});
+  co_await invalidate_block(s, block, true);
+  co_await flushes_.await_flush(s);
+  co_return is_copy(block) ? BlockState::kInvalid : node_.entries[block].state();
+}
+
 // Stores the copy's difference at its home, and removes the copy from the sets.
 Task<> Invalidation::invalidate_block(Strand& s, std::uint64_t block, bool evicted) {
   BlockState state = node_.entries[block].state();

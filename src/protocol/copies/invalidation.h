@@ -26,6 +26,9 @@ class Invalidation {
   // BUSY, zap, store the difference at the home, INVALID: in this order no write is lost. punch:
   // the copies are evicted, and their memory is given back.
   Task<> invalidate(Strand& s, BlockRange run, bool punch);
+  // The same for a block whose lock is held and stays so; its memory stays, too. Result: its state,
+  // which the caller enters.
+  Task<BlockState> invalidate_held(Strand& s, std::uint64_t block);
   // As Hlrc::drop.
   Task<> drop(Strand& s, RegionId region, BlockRange range);
 

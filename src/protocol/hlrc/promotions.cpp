@@ -27,7 +27,7 @@ Task<FaultResult> Promotions::promote(Strand& s, BlockId id) {
     if (result != FaultResult::kDone && result != FaultResult::kElsewhere) co_return result;
     NodeId home = co_await find_staying_home(s, block);
     if (home == kNoNode) {
-      co_await drop_unclaimed(s, block);
+      co_await claim_copy(s, block);
       co_await s.yield();
       continue;
     }
@@ -52,13 +52,23 @@ Task<> Promotions::demote_all(Strand& s, std::uint64_t block, NodeId home) {
   }
 }
 
-// A copy of zeros, of a block that no node has claimed, keeps a fault from claiming it.
-Task<> Promotions::drop_unclaimed(Strand& s, std::uint64_t block) {
-  if (node_.entries[block].home() != kNoNode || !node_.cached.contains(block)) co_return;
-  mark(Mark::kPromoteDropsZeros);
+// A copy of zeros, of a block that no node has claimed, keeps a fault from claiming it: it is
+// claimed as if it had been written. If another node was first, the copy stays in the view. Without
+// it, a thread that polls the page would fetch it, and see what was stored to it and not what was
+// stored before.
+Task<> Promotions::claim_copy(Strand& s, std::uint64_t block) {
   co_await node_.enter(s);
   ++node_.activity;
-  co_await invalidation_.invalidate(s, {block, 1}, true);
+  co_await node_.lock_block(s, block);
+  BlockState state = node_.entries[block].state();
+  if (node_.entries[block].home() == kNoNode && node_.cached.contains(block)) {
+    mark(Mark::kPromoteClaimsZeros);
+    if (state == BlockState::kWritten) co_await s.perform(Protect{{block, 1}});
+    node_.written.erase(block);
+    state = co_await flushes_.flush_copy(s, block, false);
+    co_await flushes_.await_flush(s);
+  }
+  co_await node_.unlock_block(s, block, state);
   co_await node_.leave(s);
 }
 
@@ -150,13 +160,15 @@ Task<> Promotions::demote_copy(Strand& s, std::uint64_t block, NodeId home) {
   ++node_.activity;
   node_.acquired.fetch_add(1);
   while (!node_.entries[block].synchronises()) {
-    if (node_.cached.contains(block)) {
-      mark(Mark::kPromoteDropsCopy);
-      co_await invalidation_.invalidate(s, {block, 1}, true);
-    }
+    // Under one lock. A thread that polls the page faults as soon as the copy has left the view: a
+    // new copy would show it what was stored to the page, and not what was stored before.
     co_await node_.lock_block(s, block);
     BlockState state = node_.entries[block].state();
-    if (state == BlockState::kInvalid && !node_.cached.contains(block)) {
+    if (node_.cached.contains(block)) {
+      mark(Mark::kPromoteDropsCopy);
+      state = co_await invalidation_.invalidate_held(s, block);
+    }
+    if (state == BlockState::kInvalid) {
       // What a former home has left of it, or a copy that died.
       co_await s.perform(Punch{.blocks = {block, 1}, .evicts = false});
       co_await enter_synchronises(s, block, home);

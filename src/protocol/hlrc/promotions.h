@@ -1,5 +1,6 @@
 #pragma once
 
+#include "protocol/copies/flushes.h"
 #include "protocol/copies/invalidation.h"
 #include "protocol/hlrc/acquires.h"
 #include "protocol/hlrc/atomics.h"
@@ -20,11 +21,12 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 class Promotions final : public Ordering {
  public:
   Promotions(NodeState& node, HomeWords& homes, TrackedHomes& tracked_homes, Releases& releases,
-             Invalidation& invalidation, Acquires& acquires, Faults& faults)
+             Flushes& flushes, Invalidation& invalidation, Acquires& acquires, Faults& faults)
       : node_(node),
         homes_(homes),
         tracked_homes_(tracked_homes),
         releases_(releases),
+        flushes_(flushes),
         invalidation_(invalidation),
         acquires_(acquires),
         faults_(faults) {}
@@ -49,7 +51,7 @@ class Promotions final : public Ordering {
   static constexpr std::uint64_t kStaysHere = 1, kAskNode = 2;
 
   Task<> demote_all(Strand& s, std::uint64_t block, NodeId home);
-  Task<> drop_unclaimed(Strand& s, std::uint64_t block);
+  Task<> claim_copy(Strand& s, std::uint64_t block);
   Task<NodeId> find_staying_home(Strand& s, std::uint64_t block);
   std::uint64_t answer_for(NodeId home) const;
   Task<std::uint64_t> home_stays_held(Strand& s, std::uint64_t block);
@@ -59,6 +61,7 @@ class Promotions final : public Ordering {
   HomeWords& homes_;
   TrackedHomes& tracked_homes_;
   Releases& releases_;
+  Flushes& flushes_;
   Invalidation& invalidation_;
   Acquires& acquires_;
   Faults& faults_;

@@ -256,7 +256,7 @@ enum class Mark : std::uint8_t {
   kPromoteFindsBusy,
   kPromoteEndsOffer,
   kPromoteDropsCopy,
-  kPromoteDropsZeros,
+  kPromoteClaimsZeros,
   kFaultFindsSynchronises,
   kFaultFindsElsewhere,
   kFenceHears,
