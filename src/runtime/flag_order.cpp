@@ -1,9 +1,20 @@
 #include "runtime/flag_order.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace terrane::runtime {
+namespace {
+
+std::vector<protocol::AccessRace> races_of_writes(const std::vector<protocol::AccessRace>& races) {
+  std::vector<protocol::AccessRace> some;
+  std::copy_if(races.begin(), races.end(), std::back_inserter(some),
+               [](const auto& race) { return race.one.is_write && race.other.is_write; });
+  return some;
+}
+
+}  // namespace
 
 std::vector<FlagOrder::OfNode> FlagOrder::intervals_with(const protocol::AccessOfNode& access,
                                                          const protocol::AccessRace& race) const {
@@ -70,6 +81,8 @@ std::vector<protocol::AccessRace> FlagOrder::races() {
       if (is) atomic.push_back(race);
       return is;
     });
+    after_ = races_of_writes(races);
+    if (round == 0) before_ = after_;
     Order ordered = order(atomic);
     if (ordered == Order::kNothingNew) return races;
     if (ordered == Order::kTooMany) break;
@@ -101,16 +114,33 @@ bool FlagOrder::are_atomic_writes(const RaceRecord& record, std::uint32_t node) 
   return some;
 }
 
+bool FlagOrder::are_ordered(const RaceRecord& record, std::uint32_t later_by) const {
+  auto [one, other] = record.nodes;
+  return std::all_of(
+      record.intervals, record.intervals + record.pairs, [&](const std::uint32_t(&pair)[2]) {
+        if (pair[0] == RaceRecord::kUnknown) return false;
+        return is_known(one, pair[0], other, pair[1] - std::min(later_by, pair[1])) ||
+               is_known(other, pair[1], one, pair[0] - std::min(later_by, pair[0]));
+      });
+}
+
+bool FlagOrder::is_seen_in_order(const RaceRecord& record) const {
+  auto is_of_it = [&](const protocol::AccessRace& race) {
+    auto [low, high] = std::minmax(record.nodes[0], record.nodes[1]);
+    bool same_nodes = race.one.node.value == low && race.other.node.value == high;
+    return same_nodes && race.first < record.first + record.bytes &&
+           record.first < race.first + race.bytes;
+  };
+  return std::any_of(before_.begin(), before_.end(), is_of_it) &&
+         std::none_of(after_.begin(), after_.end(), is_of_it);
+}
+
 bool FlagOrder::explains(const RaceRecord& record) const {
   auto [one, other] = record.nodes;
   if (std::max(one, other) >= intervals_.size()) return false;
   if (are_atomic_writes(record, one) && are_atomic_writes(record, other)) return true;
-  bool all_are_here = record.pairs <= RaceRecord::kMostPairs;
-  return all_are_here && record.pairs > 0 &&
-         std::all_of(record.intervals, record.intervals + record.pairs, [&](const auto& pair) {
-           if (pair[0] == RaceRecord::kUnknown) return false;
-           return is_known(one, pair[0], other, pair[1]) || is_known(other, pair[1], one, pair[0]);
-         });
+  if (record.pairs == 0 || record.pairs > RaceRecord::kMostPairs) return false;
+  return are_ordered(record, 0) || (is_seen_in_order(record) && are_ordered(record, 1));
 }
 
 }  // namespace terrane::runtime

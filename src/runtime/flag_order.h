@@ -30,7 +30,9 @@ class FlagOrder {
   // The races that are left when flags have ordered what they may have ordered. Once.
   std::vector<protocol::AccessRace> races();
   // After races(): whether a home's record is no race: flags have ordered all of its pairs, or both
-  // nodes have written these bytes by atomic stores alone, as far as it was seen.
+  // nodes have written these bytes by atomic stores alone, as far as it was seen. A release that is
+  // under way while a thread writes may put its bytes into the next interval, and what the thread
+  // was seen to do into this one. Then the pairs may differ by one, if what was seen is in order.
   bool explains(const RaceRecord& record) const;
 
  private:
@@ -53,9 +55,12 @@ class FlagOrder {
   Order order(const std::vector<protocol::AccessRace>& atomic);
   bool is_known(std::uint32_t to_node, std::uint32_t to, std::uint32_t node,
                 std::uint32_t interval) const;
+  bool are_ordered(const RaceRecord& record, std::uint32_t later_by) const;
+  bool is_seen_in_order(const RaceRecord& record) const;
   bool are_atomic_writes(const RaceRecord& record, std::uint32_t node) const;
 
   Intervals intervals_;
+  std::vector<protocol::AccessRace> before_, after_;  // of two writes: flags have ordered them
   std::function<bool(std::uint64_t)> is_atomic_, orders_;
 };
 

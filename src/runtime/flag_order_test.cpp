@@ -44,6 +44,8 @@ TEST(FlagOrderTest, WhatWasBeforeAFlagIsNoRaceAndWhatCameLaterIs) {
   EXPECT_TRUE(order.explains(record(kData, 3, 2)));
   EXPECT_FALSE(order.explains(record(kData, RaceRecord::kUnknown, 2)));
   EXPECT_FALSE(order.explains(record(kData + 64, 4, 2)));
+  EXPECT_TRUE(order.explains(record(kData, 4, 2))) << "its bytes came into the next interval";
+  EXPECT_FALSE(order.explains(record(kData, 5, 2)));
 }
 
 // The node that stores a flag knows nothing of the one that loads it.
@@ -70,7 +72,7 @@ TEST(FlagOrderTest, ARecordIsARaceIfOnePairIs) {
   order.races();
   RaceRecord two = record(kData, 3, 2);
   two.pairs = 2;
-  two.intervals[1][0] = 4;
+  two.intervals[1][0] = 5;
   two.intervals[1][1] = 2;
   EXPECT_FALSE(order.explains(two));
   RaceRecord many = record(kData, 3, 2);
