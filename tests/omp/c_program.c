@@ -111,6 +111,27 @@ static void exclusion(void) {
   expect(product == wanted, "an atomic of floats");
 }
 
+// An atomic operation that gcc makes by a lock, within critical: that is another lock.
+static void atomic_in_critical(void) {
+  enum { kTurns = 200, kPause = 20000 };
+  static volatile int count;
+  static long double sum;
+  count = 0, sum = 0;
+#pragma omp parallel
+  for (int turn = 0; turn < kTurns; turn++) {
+#pragma omp critical
+    {
+      int seen = count;
+#pragma omp atomic
+      sum += 1.0L;
+      for (volatile int i = 0; i < kPause; i++) continue;
+      count = seen + 1;
+    }
+  }
+  int threads = omp_get_max_threads();
+  expect(count == kTurns * threads && sum == (long double)kTurns * threads, "atomic in critical");
+}
+
 static void once(void) {
   int singles = 0, masters = 0, seen = 0, threads = 0, sections = 0;
 #pragma omp parallel
@@ -685,6 +706,7 @@ int main(int argc, char** argv) {
   } kModes[] = {{"loops", loops},
                 {"reductions", reductions},
                 {"exclusion", exclusion},
+                {"atomic_in_critical", atomic_in_critical},
                 {"once", once},
                 {"order", order},
                 {"teams", teams},

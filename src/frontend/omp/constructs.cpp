@@ -14,8 +14,10 @@ using namespace terrane::frontend::omp;
 
 namespace {
 
-// Addresses in this library are no shared memory, but the same on all nodes: names of locks.
-char critical_lock, atomic_lock;
+// Addresses in this library are no shared memory, but the same on all nodes: names of locks. A lock
+// has four bytes of addresses (object_id).
+alignas(8) char critical_lock;
+alignas(8) char atomic_lock;
 
 constexpr std::size_t kLookedAt = 512;  // words of what a `single` hands on, at most
 // Where a thread's own variables lie: so near to the address that the machine has for them.
