@@ -36,8 +36,13 @@ struct RaceRecord {
 // call.
 class HomeCheck final : private protocol::RaceSink {
  public:
-  HomeCheck(NodeId self, std::uint32_t nodes, std::uint64_t unit)
-      : unit_(unit), changed_(unit / 64), now_(unit), check_(self, nodes, unit, *this) {}
+  // looks: else only the twins of homes follow what is stored there.
+  HomeCheck(NodeId self, std::uint32_t nodes, std::uint64_t unit, bool looks = true)
+      : unit_(unit),
+        looks_(looks),
+        changed_(unit / 64),
+        now_(unit),
+        check_(self, nodes, unit, *this) {}
 
   // For the time of a step that makes or changes a twin of a home.
   [[nodiscard]] std::unique_lock<std::mutex> hold() { return std::unique_lock(mutex_); }
@@ -68,6 +73,7 @@ class HomeCheck final : private protocol::RaceSink {
   void add_pair(const protocol::Race& race, RaceRecord& record);
 
   const std::uint64_t unit_;
+  const bool looks_;
   std::mutex mutex_;
   protocol::ByteMask changed_;
   std::vector<std::byte> now_;  // a block with the bytes of a difference at their places

@@ -12,6 +12,7 @@
 #include "runtime/memory_texts.h"
 #include "runtime/node_report.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/recording.h"
 #include "runtime/sharing_reporter.h"
 #include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
@@ -141,7 +142,8 @@ base::Result<> Node::start() {
   engine_ = std::make_unique<Engine>(
       *space_, *transport_, *bootstrap_, threads_, *core_, *hlrc_, *sc_,
       [this](const bootstrap::News& news) { hear(*bootstrap_, answers_, news); });
-  attach(threads_, *engine_, *hlrc_, locks_.get(), trace_.get());
+  if (auto begun = NodeReport::begin_recording(*this, options.value()); !begun) return begun;
+  attach(threads_, *engine_, *hlrc_, locks_.get(), trace_.get(), recording_.get());
   snapshots_ = std::make_unique<Snapshots>(
       Snapshots::Sources{.job = *bootstrap_,
                          .threads = threads_,
@@ -225,6 +227,11 @@ Node::~Node() {
 
 int Node::leave(const ProgramNames& names, int code) {
   memory_watch_.stop();
+  if (recording_ != nullptr)
+    on_own_stack([this] {
+      recording_->pause(threads_.current());
+      recording_->note(threads_.current(), {.kind = RecordedOp::Kind::kFence}, false);
+    });
   on_own_stack([this] {
     ThreadContext& context = threads_.current();
     context.waiting = {Waiting::For::kLeaving};
@@ -237,6 +244,9 @@ int Node::leave(const ProgramNames& names, int code) {
   on_own_stack([this] { transport_->finish(); });
   if (has_stats_) report();
   on_own_stack([&] {
+    if (recording_ != nullptr)
+      if (auto written = recording_->write(*bootstrap_, *engine_, names); !written)
+        base::log("what is recorded is lost: {}", written.error().message);
     races_.report(*bootstrap_, *space_, *engine_, names);
     NodeReport::end(*this, names);
   });

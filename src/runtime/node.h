@@ -37,6 +37,7 @@ struct Pane {
 };
 
 class PageTrace;
+class Recording;
 class SharingReporter;
 struct Totals;
 
@@ -154,6 +155,7 @@ class Node : public Synchronisation {
   std::unique_ptr<Snapshots> snapshots_;
   std::atomic<Snapshots*> answers_{nullptr};  // the same, once questions can be answered
   std::unique_ptr<PageTrace> trace_;          // nullptr without --report
+  std::unique_ptr<Recording> recording_;      // nullptr without a recording
   std::atomic<std::uint32_t> collective_{0};
   StackGuards guards_;
   RaceReporter races_;

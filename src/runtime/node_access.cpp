@@ -9,6 +9,7 @@
 #include "runtime/node.h"
 #include "runtime/page_trace.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/recording.h"
 #include "runtime/sharing_watch.h"
 
 namespace terrane::runtime {
@@ -42,6 +43,7 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
     accesses->faulted(platform::faulting_code());
   std::uint64_t from = platform::ticks();
   ThreadContext& context = threads_.current();
+  if (recording_ != nullptr) recording_->pause_for_fault(context);
   bool write = wanted == platform::Access::kWrite;
   std::uint64_t fetched = context.counters.pages_fetched.get();
   (write ? context.counters.write_faults : context.counters.read_faults).add(1);
@@ -67,6 +69,12 @@ platform::FaultVerdict Node::fault(std::uint64_t offset, platform::Access wanted
                        offset % space_->unit(),
                    ns);
   context.waited_ns = 0;
+  if (recording_ != nullptr) {
+    BlockId block{offset / space_->unit()};
+    if (result != protocol::FaultResult::kForeign)
+      recording_->note_use(context, block.value, write, is_sequential(*space_, *hlrc_, block));
+    recording_->go_on(context);
+  }
   if (result != protocol::FaultResult::kForeign) return platform::FaultVerdict::kRetry;
   return space_->was_freed(offset / space_->unit()) ? platform::FaultVerdict::kFreed
                                                     : platform::FaultVerdict::kForeign;
@@ -135,12 +143,17 @@ Outcome Node::touch(const void* address, std::uint64_t bytes, bool write, WhenFu
   protocol::BlockRange blocks;
   Outcome range = check_range(address, bytes, "touch", blocks);
   if (!range.ok()) return range;
+  RecordedCall recorded(recording_.get(), threads_);
   ThreadContext& context = threads_.current();
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
     auto access = write ? protocol::Access::kWrite : protocol::Access::kRead;
     auto result = on_own_stack([this, &context, b, access, full] {
       Inside inside(context);
-      return make_present(context, BlockId{b}, access, full);
+      auto made = make_present(context, BlockId{b}, access, full);
+      if (recording_ != nullptr && made == protocol::FaultResult::kDone)
+        recording_->note_use(context, b, access == protocol::Access::kWrite,
+                             is_sequential(*space_, *hlrc_, BlockId{b}));
+      return made;
     });
     if (result == protocol::FaultResult::kNoMemory)
       return {Status::kNoMemory, "touch: this node has no room for more"};
@@ -168,6 +181,7 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
     return atomic_in_place(*this, address, op, before);
   }
   constexpr int kTries = 16;
+  RecordedCall recorded(recording_.get(), threads_);
   begin_operation();
   ThreadContext& context = threads_.current();
   for (int i = 0; i < kTries; ++i) {
@@ -176,7 +190,13 @@ Outcome Node::atomic(const void* address, protocol::AtomicOp op, std::uint64_t& 
       return engine_->run(context, hlrc_->atomic(context.strand, block, op));
     });
     before = done.before;
-    if (done.result == protocol::FaultResult::kDone) return {};
+    if (done.result == protocol::FaultResult::kDone) {
+      recorded.note({.kind = RecordedOp::Kind::kAtomic,
+                     .detail = static_cast<std::uint8_t>(op.kind),
+                     .id = blocks.first},
+                    false);
+      return {};
+    }
     if (done.result == protocol::FaultResult::kSynchronises)
       return atomic_in_place(*this, address, op, before);
     if (done.result == protocol::FaultResult::kForeign)

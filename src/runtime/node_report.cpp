@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "runtime/page_trace.h"
+#include "runtime/recording.h"
 #include "runtime/report_names.h"
 #include "runtime/sharing_reporter.h"
 #include "runtime/sharing_watch.h"
@@ -249,6 +250,18 @@ base::Result<> NodeReport::begin(Node& node, const Options& options) {
                      .value = space.mapping().bytes(),
                      .number = static_cast<std::uint32_t>(space.unit())});
   node.trace_ = std::make_unique<PageTrace>(std::move(log).value(), node.threads_);
+  return {};
+}
+
+base::Result<> NodeReport::begin_recording(Node& node, const Options& options) {
+  if (options.record.empty()) return {};
+  auto made =
+      Recording::create(options.record, *node.space_, options.fault_source, options.record_pages);
+  if (!made) return made.error();
+  node.recording_ = std::move(made).value();
+  if (options.record_pages) RecordedPages::set(*node.space_, node.recording_.get());
+  node.recording_->pause(node.threads_.current());
+  node.recording_->go_on(node.threads_.current());
   return {};
 }
 

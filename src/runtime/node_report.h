@@ -14,6 +14,8 @@ struct NodeReport {
 
   // Before the node's threads count. An error if the event log cannot be written.
   static base::Result<> begin(Node& node, const Options& options);
+  // Before threads of the program run (TERRANE_RECORD).
+  static base::Result<> begin_recording(Node& node, const Options& options);
   // Collective, as RaceReporter::report.
   static void end(Node& node, const ProgramNames& names);
   static unsigned wanted(const Node& node);

@@ -58,6 +58,11 @@ base::Result<> read_checks(Options& options) {
         check);
   if (const char* text = std::getenv("TERRANE_CHECK_OUTPUT"); text != nullptr)
     options.check_output = text;
+  if (const char* text = std::getenv("TERRANE_RECORD"); text != nullptr) options.record = text;
+  if (!options.record.empty() && options.sequential)
+    return base::error(
+        "TERRANE_RECORD: with TERRANE_CONSISTENCY=sequential nothing can be recorded; leave one "
+        "of the two out");
   if (const char* text = std::getenv("TERRANE_REPORT"); text != nullptr) options.report = text;
   return {};
 }
@@ -131,6 +136,7 @@ base::Result<Options> read_options(std::uint32_t nodes) {
        {std::pair{"TERRANE_ONE_SIDED", &options.one_sided},
         std::pair{"TERRANE_MIGRATE", &options.migrate}, std::pair{"TERRANE_MEET", &options.meet},
         std::pair{"TERRANE_STATS", &options.stats},
+        std::pair{"TERRANE_RECORD_PAGES", &options.record_pages},
         std::pair{"TERRANE_CHECK_FAILS", &options.check_fails}}) {
     const char* text = std::getenv(name);
     if (text == nullptr || *text == '\0') continue;

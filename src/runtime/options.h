@@ -23,6 +23,8 @@ struct Options {
   bool check_accesses = false;     // TERRANE_CHECK=races=reads: and HlrcConfig::check_accesses
   bool check_sharing = false;      // TERRANE_CHECK=sharing: a report of pages that come again
   std::string check_output;        // TERRANE_CHECK_OUTPUT: the file for what was found, as JSON
+  std::string record;              // TERRANE_RECORD: the folder for recordings; empty: none
+  bool record_pages = true;        // TERRANE_RECORD_PAGES=0: they say nothing of pages
   std::string report;              // TERRANE_REPORT: the folder for event logs; empty: none
   bool check_fails = false;        // TERRANE_CHECK_FAILS=1: what is found makes the exit code
   std::string transport = "auto";  // TERRANE_TRANSPORT
@@ -35,7 +37,9 @@ struct Options {
   bool meet = true;                    // TERRANE_MEET=0: barriers always use messages
   protocol::Prediction prediction;     // TERRANE_PREDICT: which predictor, without which heuristics
   bool migrate = true;                 // TERRANE_MIGRATE=0: a home stays at the first writer
-  bool clusters = true;   // TERRANE_CLUSTERS=0: the protocol takes all nodes for one cluster
+  bool clusters = true;  // TERRANE_CLUSTERS=0: the protocol takes all nodes for one cluster
+  // Whether the changes of homes are found as those of copies are.
+  bool follows_homes() const { return check_races || (!record.empty() && record_pages); }
   bool one_sided = true;  // TERRANE_ONE_SIDED=0: messages also where memory can be reached
 };
 

@@ -130,8 +130,9 @@ PageSpace::Control PageSpace::control_at(std::byte* data) const {
 base::Result<std::unique_ptr<PageSpace>> PageSpace::create(const Options& options, NodeId self,
                                                            std::uint32_t nodes) {
   std::unique_ptr<PageSpace> space(new PageSpace(options, self, nodes));
-  if (options.check_races && nodes > 1)
-    space->check_ = std::make_unique<HomeCheck>(self, nodes, options.unit_bytes);
+  if (options.follows_homes() && nodes > 1)
+    space->check_ =
+        std::make_unique<HomeCheck>(self, nodes, options.unit_bytes, options.check_races);
   if (space->check_ != nullptr && options.check_accesses)
     space->accesses_ = std::make_unique<AccessKeeper>(self, options.unit_bytes);
   auto layout = platform::default_space_layout();

@@ -38,6 +38,8 @@ class SparseMemory {
   std::uint64_t bytes_ = 0;
 };
 
+class Recording;
+
 // Wakes a thread that looks at the machine's memory when a node has come to keep more than it did
 // at the last look.
 struct Growth {
@@ -138,6 +140,7 @@ class PageSpace {
   friend struct ProgramRights;
   friend struct CheckedPages;
   friend struct WatchedPages;
+  friend struct RecordedPages;
   friend class PageLooks;
   friend void show_to_debuggers(const PageSpace* space);
 
@@ -203,6 +206,7 @@ class PageSpace {
   std::atomic<std::uint32_t> giving_{0};
   std::unique_ptr<HomeCheck> check_;
   std::unique_ptr<AccessKeeper> accesses_;
+  Recording* recording_ = nullptr;
   std::unique_ptr<platform::FaultSource> source_;
   std::unique_ptr<platform::FaultSource> sc_source_;
   platform::FaultHandler handler_ = nullptr;
@@ -266,6 +270,15 @@ struct WatchedPages {
   // Pages come from their home, which has their bytes at `now`.
   static void arrive(PageSpace& space, const Counters& counters, NodeId home,
                      protocol::BlockRange blocks, const std::byte* now);
+};
+
+// What notes the use of pages (runtime/recording.h); nullptr: nothing does.
+struct RecordedPages {
+  static Recording* recording(const PageSpace& space) { return space.recording_; }
+  // Before the program runs; it outlives the space's use.
+  static void set(PageSpace& space, Recording* recording) { space.recording_ = recording; }
+  // A release has found that this page may have been changed.
+  static void note_written(PageSpace& space, std::uint64_t block);
 };
 
 // Which pages have memory at this node, for those who watch it.

@@ -285,6 +285,10 @@ void PageSteps::perform(protocol::StoreDiff& step) {
 }
 
 void PageSteps::perform(protocol::CompareHome& step) {
+  if (space_.recording_ != nullptr) {
+    auto turn = space_.check_->hold();
+    RecordedPages::note_written(space_, step.block.value);
+  }
   std::uint64_t offset = step.block.value * space_.unit_;
   step.result = space_.check_->compare(step, space_.self_, space_.mapping_.runtime() + offset,
                                        space_.twins_.data() + offset);

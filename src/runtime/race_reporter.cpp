@@ -109,7 +109,7 @@ base::Result<std::vector<protocol::AccessRace>> races_of_accesses(
 void RaceReporter::report(bootstrap::Bootstrap& job, PageSpace& space, Engine& engine,
                           const ProgramNames& names) {
   HomeCheck* check = CheckedPages::check(space);
-  if (check == nullptr) return;
+  if (check == nullptr || !looks_) return;
   auto all = job.exchange(contribution_of(*check), {});
   std::vector<RaceRecord> records;
   std::uint64_t left_out = 0;

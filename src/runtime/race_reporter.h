@@ -21,6 +21,7 @@ class RaceReporter {
   void begin(const Options& options) {
     output_ = options.check_output;
     fails_ = options.check_fails;
+    looks_ = options.check_races;
   }
   // Collective, when all nodes have released what they wrote, by a thread on its own stack. Does
   // nothing if homes do not look for races. names: of the program; without, variables are named by
@@ -34,7 +35,7 @@ class RaceReporter {
   void write(const std::vector<RaceLine>& lines, std::uint64_t left_out, bool with_reads) const;
 
   std::string output_;  // the file for programs; empty: none
-  bool fails_ = false;
+  bool fails_ = false, looks_ = false;
   std::size_t found_ = 0;
 };
 

@@ -25,6 +25,7 @@ std::uint64_t RemotePages::post(const protocol::PostDiff& step, ThreadContext& c
   std::size_t head = begun == 0 ? sizeof(wire::Flush) + step.known.size_bytes() : begun;
   batch.resize(head + sizeof(wire::FlushedBlock) + platform::diff_bound(space_.unit()));
   std::byte* diff = batch.data() + head + sizeof(wire::FlushedBlock);
+  RecordedPages::note_written(space_, step.block.value);
   std::size_t size = space_.encode(step.block.value, step.twin_follows, diff);
   if (size == 0) {
     batch.resize(begun);

@@ -10,6 +10,7 @@
 #include "runtime/before_operations.h"
 #include "runtime/page_trace.h"
 #include "runtime/program/own_stack.h"
+#include "runtime/recording.h"
 #include "runtime/wait_reports.h"
 #include "waiting/constants.h"
 
@@ -17,6 +18,7 @@ namespace terrane::runtime {
 namespace {
 
 using For = Waiting::For;
+using Done = RecordedOp::Kind;
 
 Waiting waits_for(For what, LockId id, std::int64_t until = 0) {
   return {protocol::is_object(id) ? For::kObject : what, id.value, until};
@@ -56,12 +58,13 @@ bool look_again(std::uint64_t until_ns, Look look) {
 }  // namespace
 
 void Synchronisation::attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc,
-                             LockCounters* locks, PageTrace* trace) {
+                             LockCounters* locks, PageTrace* trace, Recording* recording) {
   threads_ = &threads;
   engine_ = &engine;
   hlrc_ = &hlrc;
   count_locks(locks);
   trace_ = trace;
+  recording_ = recording;
   scale_.mark();
 }
 
@@ -150,33 +153,48 @@ Outcome Synchronisation::lock(LockId lock) {
 }
 
 Outcome Synchronisation::unlock(LockId lock) {
-  auto result = synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, lock); });
-  if (result == protocol::LockResult::kNotHeld)
+  if (unlock_held(lock) == protocol::LockResult::kNotHeld)
     return {Status::kNotHeld, fmt::format("lock {} is not held by this thread", lock.value)};
   return {};
 }
 
 Outcome Synchronisation::change_count(LockId count, protocol::CountOp op, std::int64_t operand,
                                       std::int64_t* before) {
+  RecordedCall recorded(recording_, *threads_);
   std::uint64_t was = synchronise(
       {}, [&](protocol::Strand& s) { return hlrc_->change_count(s, count, op, operand); });
+  recorded.note({.kind = Done::kChangeCount,
+                 .detail = static_cast<std::uint8_t>(op),
+                 .id = count.value,
+                 .value = static_cast<std::uint64_t>(operand)},
+                false);
   if (before != nullptr) *before = static_cast<std::int64_t>(was);
   return {};
 }
 
 Outcome Synchronisation::await_count(LockId count, std::int64_t at_least) {
   bool flag = count.value >> 32 == static_cast<std::uint64_t>(CountKind::kFlag);
+  const RecordedOp done{
+      .kind = Done::kAwaitCount, .id = count.value, .value = static_cast<std::uint64_t>(at_least)};
+  RecordedCall recorded(recording_, *threads_, done);
   synchronise(waits_for(flag ? For::kFlag : For::kCounter, count, at_least),
               [&](protocol::Strand& s) { return hlrc_->await_count(s, count, at_least); });
+  recorded.note(done, true);
   return {};
 }
 
 bool Synchronisation::take_units(LockId count, protocol::Units units, WaitLimit limit) {
+  const RecordedOp done{.kind = Done::kTakeUnits,
+                        .id = count.value,
+                        .value = static_cast<std::uint64_t>(units.count),
+                        .other = static_cast<std::uint64_t>(units.room)};
+  RecordedCall recorded(recording_, *threads_, done);
   ThreadContext& context = threads_->current();
   context.limit = limit;
   bool taken = synchronise(waits_for(For::kSemaphore, count), [&](protocol::Strand& s) {
     return hlrc_->take_units(s, count, units, patience_of(limit));
   });
+  if (taken) recorded.note(done, true);
   if (limit.until_ns == 0) note_try(context, taken);
   return taken;
 }
@@ -192,12 +210,18 @@ bool Synchronisation::await_count_until(LockId count, std::int64_t at_least,
 
 protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t until_ns) {
   using protocol::LockResult;
+  const RecordedOp done{.kind = Done::kLock, .detail = until_ns != ~0ull, .id = mutex.value};
+  RecordedCall recorded(recording_, *threads_, done);
+  auto note = [&](LockResult result) {
+    if (result == LockResult::kOk) recorded.note(done, true);
+    return result;
+  };
   Waiting waiting = waits_for(For::kLock, mutex);
   if (until_ns == ~0ull) {
-    return count_lock(mutex, [&] {
+    return note(count_lock(mutex, [&] {
       bool taken = synchronise(waiting, [&](protocol::Strand& s) { return hlrc_->lock(s, mutex); });
       return taken ? LockResult::kOk : LockResult::kHeldAlready;
-    });
+    }));
   }
   LockResult result = LockResult::kBusy;
   bool in_time = look_again(until_ns, [&] {
@@ -207,26 +231,43 @@ protocol::LockResult Synchronisation::lock_until(LockId mutex, std::uint64_t unt
     if (until_ns == 0) note_try(threads_->current(), result != LockResult::kBusy);
     return result != LockResult::kBusy || until_ns == 0;
   });
-  return in_time ? result : LockResult::kExpired;
+  return in_time ? note(result) : LockResult::kExpired;
 }
 
 protocol::LockResult Synchronisation::unlock_held(LockId mutex) {
-  return synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
+  RecordedCall recorded(recording_, *threads_);
+  auto result = synchronise({}, [&](protocol::Strand& s) { return hlrc_->unlock(s, mutex); });
+  if (result == protocol::LockResult::kOk)
+    recorded.note({.kind = Done::kUnlock, .id = mutex.value}, false);
+  return result;
 }
 
 protocol::LockResult Synchronisation::wait_condition_until(LockId condition, LockId mutex,
                                                            WaitLimit limit) {
+  const RecordedOp done{.kind = Done::kWaitCondition, .id = condition.value, .value = mutex.value};
+  RecordedCall recorded(recording_, *threads_, done);
   threads_->current().limit = limit;
-  return synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
+  auto result = synchronise(waits_for(For::kCondition, condition), [&](protocol::Strand& s) {
     return hlrc_->wait_condition(s, condition, mutex, patience_of(limit));
   });
+  if (result == protocol::LockResult::kExpired) {  // no signal was for it
+    recorded.note({.kind = Done::kUnlock, .id = mutex.value}, false);
+    recorded.note({.kind = Done::kLock, .id = mutex.value}, true);
+  } else if (result == protocol::LockResult::kOk) {
+    recorded.note(done, true);
+  }
+  return result;
 }
 
 bool Synchronisation::fence() {
-  return synchronise({}, [&](protocol::Strand& s) { return hlrc_->fence(s); });
+  RecordedCall recorded(recording_, *threads_);
+  bool moved = synchronise({}, [&](protocol::Strand& s) { return hlrc_->fence(s); });
+  if (moved) recorded.note({.kind = Done::kFence}, true);
+  return moved;
 }
 
 void Synchronisation::await_fence(std::uint64_t until_ns) {
+  RecordedCall recorded(recording_, *threads_);
   begin_operation();
   on_own_stack([&] {
     ThreadContext& context = threads_->current();
@@ -240,8 +281,12 @@ void Synchronisation::await_fence(std::uint64_t until_ns) {
 }
 
 protocol::Arrival Synchronisation::arrive(LockId barrier) {
-  return synchronise(waits_for(For::kObject, barrier),
-                     [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });
+  const RecordedOp done{.kind = Done::kArrive, .id = barrier.value};
+  RecordedCall recorded(recording_, *threads_, done);
+  auto arrival = synchronise(waits_for(For::kObject, barrier),
+                             [&](protocol::Strand& s) { return hlrc_->arrive(s, barrier); });
+  if (arrival != protocol::Arrival::kNowhere) recorded.note(done, true);
+  return arrival;
 }
 
 Outcome Synchronisation::wait_condition(LockId condition, LockId lock) {
@@ -253,7 +298,9 @@ Outcome Synchronisation::wait_condition(LockId condition, LockId lock) {
 }
 
 Outcome Synchronisation::signal_condition(LockId condition, bool all) {
+  RecordedCall recorded(recording_, *threads_);
   synchronise({}, [&](protocol::Strand& s) { return hlrc_->signal_condition(s, condition, all); });
+  recorded.note({.kind = all ? Done::kSignalAll : Done::kSignal, .id = condition.value}, false);
   return {};
 }
 
@@ -266,9 +313,12 @@ template <typename Begin>
 struct Reducing {
   Begin begin;
   std::vector<std::byte>& got;
+  Done done = Done::kBarrier;
 };
 template <typename Begin>
 Reducing(Begin, std::vector<std::byte>&) -> Reducing<Begin>;
+template <typename Begin>
+Reducing(Begin, std::vector<std::byte>&, Done) -> Reducing<Begin>;
 
 // Runs an operation of the calling thread on a barrier, start.begin(strand, reduced). Its result
 // says whether all threads use the same reduction. The operation writes `reduced`, so that is on
@@ -278,6 +328,8 @@ template <typename Start>
 Outcome Synchronisation::at_barrier(BarrierId barrier, std::uint32_t threads_here, Start start) {
   if (threads_here == 0)
     return {Status::kInvalid, "a barrier needs at least one thread of each node"};
+  RecordedOp done{.kind = start.done, .id = barrier.value, .other = threads_here};
+  RecordedCall recorded(recording_, *threads_, done);
   begin_operation();
   ThreadContext& context = threads_->current();
   struct Result {
@@ -300,6 +352,8 @@ Outcome Synchronisation::at_barrier(BarrierId barrier, std::uint32_t threads_her
     context.waiting = {};
     return one;
   });
+  done.value = result.reduced.size();
+  recorded.note(done, true);
   start.got = std::move(result.reduced);
   if (!result.matched)
     return {Status::kMismatch,
@@ -344,7 +398,7 @@ Outcome Synchronisation::gather(BarrierId barrier, std::uint32_t threads_here) {
   auto start = [&](protocol::Strand& s, std::vector<std::byte>&) {
     return hlrc_->gather(s, barrier, threads_here);
   };
-  return at_barrier(barrier, threads_here, Reducing{start, nothing});
+  return at_barrier(barrier, threads_here, Reducing{start, nothing, Done::kGather});
 }
 
 }  // namespace terrane::runtime

@@ -13,6 +13,7 @@
 namespace terrane::runtime {
 
 class PageTrace;
+class Recording;
 
 // The kinds of counts. Each kind has its own range of token numbers, as have the program's locks.
 enum class CountKind : std::uint64_t { kCounter = 1, kFlag, kSemaphore, kCondition };
@@ -69,9 +70,10 @@ class Synchronisation {
   Synchronisation() = default;
   ~Synchronisation() = default;
 
-  // Before the first call. locks, trace: nullptr without a report; all outlive the calls.
+  // Before the first call. locks, trace: nullptr without a report; recording: nullptr without a
+  // recording. All outlive the calls.
   void attach(ThreadRegistry& threads, Engine& engine, protocol::Hlrc& hlrc, LockCounters* locks,
-              PageTrace* trace);
+              PageTrace* trace, Recording* recording);
   // From now on the costs of locks are counted there. Any thread.
   void count_locks(LockCounters* locks) { locks_.store(locks, std::memory_order_release); }
   std::uint64_t ns_since(std::uint64_t from) const {
@@ -92,6 +94,7 @@ class Synchronisation {
   protocol::Hlrc* hlrc_ = nullptr;
   std::atomic<LockCounters*> locks_{nullptr};
   PageTrace* trace_ = nullptr;
+  Recording* recording_ = nullptr;
   platform::TickScale scale_;  // as of attach(): exact enough for short times
 };
 

@@ -42,7 +42,8 @@ void begin_noting_blocks(std::uint32_t self) {
   std::string_view check = set == nullptr ? "" : set;
   bool checks = check.starts_with("races") || check == "sharing";
   if (!checks) least_bytes = kLeastOfReport;
-  notes = self == 0 && (checks || std::getenv("TERRANE_REPORT") != nullptr);
+  notes = self == 0 && (checks || std::getenv("TERRANE_REPORT") != nullptr ||
+                        std::getenv("TERRANE_RECORD") != nullptr);
 }
 
 bool notes_blocks() { return notes; }
