@@ -75,7 +75,8 @@ std::vector<Cost> sorted(const std::unordered_map<std::uint64_t, Cost>& costs) {
 void Accounts::write(Forecast& forecast) const {
   for (std::uint64_t page = 0; page < pages_.size(); ++page) {
     const Cost& cost = pages_[page];
-    if (cost.waited > 0) forecast.pages.push_back({page, cost.faults, cost.waited, cost.nodes});
+    if (cost.waited > 0 || cost.came > 0)
+      forecast.pages.push_back({page, cost.faults, cost.came, cost.waited, cost.nodes});
   }
   sort(forecast.pages, &PageForecast::page);
   forecast.locks = sorted(locks_);

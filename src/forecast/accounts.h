@@ -18,6 +18,8 @@ class Accounts {
     ++pages_[page].faults;
     note(page, node);
   }
+  // The page came to a node, for a fault or without one.
+  void came(std::uint64_t page) { ++pages_[page].came; }
   // A thread got a token; remote: from another node.
   void acquired(std::uint64_t id, bool remote) {
     LockForecast& lock = locks_[id];
@@ -31,7 +33,7 @@ class Accounts {
 
  private:
   struct Cost {
-    std::uint64_t faults = 0;
+    std::uint64_t faults = 0, came = 0;
     Ns waited = 0;
     std::uint32_t nodes = 0;
   };

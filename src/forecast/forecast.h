@@ -45,6 +45,7 @@ struct NodeForecast {
 struct PageForecast {
   std::uint64_t page = 0;
   std::uint64_t faults = 0;
+  std::uint64_t came = 0;   // to any node; not with a fault alone: also with a lock or a barrier
   Ns waited = 0;            // by all threads, in faults and atomic operations
   std::uint32_t nodes = 0;  // on which there were such
 };
@@ -75,6 +76,10 @@ struct Forecast {
   std::uint64_t lost_signals = 0;
   std::string stuck;  // not empty: threads wait for ever, and for what; the rest is until then
 };
+
+// Whether `id` is that of a mutex, a read-write lock or a lock of the program, and not of a count,
+// a condition or a rendezvous.
+bool is_lock(std::uint64_t id);
 
 // Plays the program in virtual time with the protocol's own code, by the calling thread alone. The
 // same arguments give the same answer. Values are not checked. It always ends: `stuck` says so

@@ -154,6 +154,8 @@ class Machine::HostSteps {
     if (taken->gone) return 0.0;
     auto copied = step.blocks.count - static_cast<std::uint64_t>(std::popcount(taken->same));
     node_.tally.pushed += copied;
+    for (std::uint64_t i = 0; i < step.blocks.count; ++i)
+      if ((taken->same >> i & 1) == 0) machine_.job_.came(step.blocks.first + i);
     return static_cast<double>(copied) * costs_.copy_page;
   }
 

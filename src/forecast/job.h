@@ -64,6 +64,10 @@ class Job {
     actors.push_back(std::move(actor));
     return made;
   }
+  // The block came to a node.
+  void came(std::uint64_t block) {
+    if (block >= first && block < first + pages) accounts.came(block - first);
+  }
   std::uint32_t node_count() const { return setup.nodes; }
   void post(std::uint32_t from, std::uint32_t to, std::vector<std::byte> bytes);
   template <typename T>

@@ -81,8 +81,8 @@ Forecast Machine::run() {
   threads_.begin();
   do {
     play();
-  } while (!job_.has_failed() && threads_.running() > 0 && end_lost_wait());
-  if (threads_.running() > 0) job_.fail(threads_.waiting());
+  } while (!job_.has_failed() && !threads_.have_ended() && end_lost_wait());
+  if (!threads_.have_ended()) job_.fail(threads_.waiting());
   return result((job_.has_failed() ? now() : threads_.ended_at()) - started);
 }
 

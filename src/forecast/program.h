@@ -76,6 +76,9 @@ class Program {
   // The thread's next op, when all before it are done. False: the thread has ended. Each op is
   // asked for once.
   virtual bool next(std::uint32_t thread, Op& op) = 0;
+  // Whether the program ends, by its other threads, while the thread waits in the op that it was
+  // given last.
+  virtual bool ends_waiting(std::uint32_t) const { return false; }
 };
 
 }  // namespace terrane::forecast

@@ -65,6 +65,7 @@ void Machine::answered(const Message& message) {
   if constexpr (std::is_same_v<Answer, wire::PageData>) {
     node.tally.fetched += answer.blocks;
     for (std::uint64_t i = 0; i < answer.blocks; ++i) {
+      job_.came(answer.block + i);
       Page& page = asked->stages ? node.staged[i] : node.frames[answer.block + i];
       std::memcpy(&page, bytes.data() + i * kPageBytes, sizeof page);
     }

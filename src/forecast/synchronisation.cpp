@@ -178,7 +178,8 @@ std::optional<double> Threads::arrive(Thread& thread) {
 Thread* Threads::lost_wait() {
   Thread* longest = nullptr;
   for (Thread* thread : threads_) {
-    if (thread->ended || thread->op.kind != Kind::kWaitCondition) continue;
+    if (thread->ended || job_.program.ends_waiting(thread->number)) continue;
+    if (thread->op.kind != Kind::kWaitCondition) continue;
     if (thread->wait != Actor::Wait::kResume) continue;
     const auto& event = *std::get<protocol::Call>(thread->strand.step()).event;
     const auto* sleep = std::get_if<protocol::CountSleep>(&event);
@@ -186,6 +187,12 @@ Thread* Threads::lost_wait() {
     if (longest == nullptr || thread->began < longest->began) longest = thread;
   }
   return longest;
+}
+
+bool Threads::have_ended() const {
+  return std::all_of(threads_.begin(), threads_.end(), [this](const Thread* thread) {
+    return thread->ended || job_.program.ends_waiting(thread->number);
+  });
 }
 
 // For the report: the first of the threads that wait for ever.

@@ -37,6 +37,8 @@ class Threads {
 
   // A thread that waits for a signal whose time it has missed: nullptr: there is none.
   Thread* lost_wait();
+  // Whether the program has ended for all that still wait (Program::ends_waiting).
+  bool have_ended() const;
   // Which threads have not ended, and what they wait for.
   std::string waiting() const;
 

@@ -33,6 +33,7 @@ void add_sim_command(CLI::App& app, CommandContext& context);
 void add_join_commands(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 void add_top_command(CLI::App& app, CommandContext& context);
+void add_advise_command(CLI::App& app, CommandContext& context);
 void add_hosts_command(CLI::App& app, CommandContext& context);
 void add_gateway_command(CLI::App& app, CommandContext& context);
 void add_completion_command(CLI::App& app, CommandContext& context);

@@ -44,7 +44,7 @@ CLI::App* find_command(CLI::App& app, const std::string& name) {
 }
 
 bool takes_program(const std::string& command) {
-  constexpr const char* kCommands[] = {"run", "threads", "omp", "join", "hosts"};
+  constexpr const char* kCommands[] = {"run", "threads", "omp", "join", "hosts", "advise"};
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
 }
 
@@ -68,6 +68,7 @@ void add_commands(CLI::App& app, tools::CommandContext& context) {
   tools::add_adopt_command(app, context);
   tools::add_sim_command(app, context);
   tools::add_top_command(app, context);
+  tools::add_advise_command(app, context);
   tools::add_report_command(app, context);
   tools::add_gateway_command(app, context);
   tools::add_completion_command(app, context);

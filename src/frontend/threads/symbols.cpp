@@ -1,5 +1,6 @@
 #include "frontend/threads/symbols.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -222,9 +223,19 @@ CodePlace loaded_place(std::uintptr_t at) {
   return place;
 }
 
+// As C++ writes it: "space::name+0x8" of "_ZN5space4nameE+0x8".
+static std::string plain(const std::string& symbol) {
+  std::string name = symbol.substr(0, symbol.rfind("+0x"));
+  int failed = 0;
+  char* written = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &failed);
+  std::string text = failed != 0 ? symbol : written + symbol.substr(name.size());
+  std::free(written);
+  return text;
+}
+
 std::string variable_at(std::uintptr_t at) {
   Module module = module_of(at);
-  return module.path.empty() ? "" : symbol_at(module, at - module.base, STT_OBJECT);
+  return module.path.empty() ? "" : plain(symbol_at(module, at - module.base, STT_OBJECT));
 }
 
 namespace {

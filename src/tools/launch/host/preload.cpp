@@ -79,6 +79,8 @@ void judge_libraries(const std::vector<Elf64_Dyn>& entries, const std::string& n
       program.own_path += (program.own_path.empty() ? "" : ":") + name;
     if (entry.d_tag != DT_NEEDED) continue;
     if (name.starts_with("libterrane")) program.terrane_libraries.push_back(name);
+    for (const char* openmp : {"libgomp.so", "libomp.so", "libiomp5.so"})
+      if (name.starts_with(openmp)) program.needs_openmp = true;
     if (name.starts_with("libjli.") || name.starts_with("libjvm.")) program.run_time = "Java";
   }
 }

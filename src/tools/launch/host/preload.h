@@ -26,6 +26,7 @@ struct ProgramFile {
   bool has_first = false;     // linked with a library that must come first (a sanitizer's)
   std::string run_time;       // "Go" or "Java": it makes threads, and moves memory, by itself
   std::string own_openmp;     // "gcc's" or "LLVM's": the OpenMP library that is linked into it
+  bool needs_openmp = false;  // linked with an OpenMP library that is a file of its own
   bool has_own_path = false;  // has libraries of its own (DT_RPATH, DT_RUNPATH)
   std::string own_path;       // DT_RPATH and DT_RUNPATH, as they are in the file
   std::vector<std::string> terrane_libraries;  // DT_NEEDED of them: libterrane.so.0, ...
