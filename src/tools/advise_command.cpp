@@ -159,8 +159,14 @@ int record(const AdviseOptions& options, const std::string& front_end, const Fol
                     .variables = {"TERRANE_RECORD=" + folder.recorded(), "TERRANE_PREDICT=never"},
                     .input = input},
                    options.json);
-  if (code != 0)
+  if (code != 0) {
     base::log("terrane advise: the program ended with exit code {}, so there is no forecast", code);
+  } else if (::access((folder.recorded() + "/0.record").c_str(), R_OK) != 0) {
+    base::log(
+        "terrane advise: the program uses no shared pages, so there is no forecast; chunks and "
+        "OpenSHMEM are not forecast");
+    return kExitFailure;
+  }
   return code;
 }
 

@@ -104,6 +104,9 @@ TEST(AdviseTest, WhatCannotBeForecastIsSaid) {
   Outcome fails = advise_input("-n 2 " ADVISED_PROGRAM " 7", "1");
   EXPECT_EQ(fails.exit_code, 7);
   EXPECT_TRUE(has(fails.err, "ended with exit code 7, so there is no forecast")) << fails.err;
+  Outcome no_pages = advise("-n 2 --as run /bin/true");
+  EXPECT_EQ(no_pages.exit_code, 1);
+  EXPECT_TRUE(has(no_pages.err, "uses no shared pages")) << no_pages.err;
   Outcome nothing = advise("--recorded /none/such");
   EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_TRUE(has(nothing.err, "/none/such")) << nothing.err;
