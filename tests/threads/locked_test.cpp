@@ -50,7 +50,7 @@ TEST(LockedTest, RelaxedOnesAreDoneInTheHomesOfTheirWords) {
     std::string options = "-n 2 --placement 1 --stats --atomics=" + way;
     Outcome outcome = finish(threads(options, kProgram + " counts"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return count(outcome.err, "wordsE (an atomic operation)");
+    return count(outcome.err, "::words (an atomic operation)");
   };
   EXPECT_GT(served("patch"), 0);
   EXPECT_EQ(served("relaxed"), 0);
