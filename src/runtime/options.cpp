@@ -87,8 +87,9 @@ base::Result<std::uint64_t> parse_size(std::string_view text) {
 base::Result<Options> read_options(std::uint32_t nodes) {
   Options options;
   std::uint64_t whole = platform::default_space_layout().bytes;
-  // Two thirds of a 47-bit address space for all peers' mappings together.
-  std::uint64_t share = std::bit_floor((std::uint64_t{80} << 40) / nodes);
+  // A third of a 47-bit address space for all peers' mappings together: what else a node has at
+  // fixed addresses lies in its middle (private_stacks.cpp).
+  std::uint64_t share = std::bit_floor((std::uint64_t{40} << 40) / nodes);
   options.space_bytes = std::min(whole, share);
   for (auto [name, least, out] : {std::tuple{"TERRANE_UNIT", 4096ull, &options.unit_bytes},
                                   std::tuple{"TERRANE_SPACE", 1ull << 20, &options.space_bytes},

@@ -36,6 +36,13 @@ struct AdviseOptions {
   bool json = false;
 };
 
+class AdviseHelp : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: terrane advise [OPTIONS] PROGRAM [ARGUMENTS...]\n";
+  }
+};
+
 // The folder of a recording: of the run with pages, and of the one for times.
 class Folder {
  public:
@@ -218,7 +225,7 @@ void add_advise_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<AdviseOptions>();
   CLI::App* command = app.add_subcommand(
       "advise",
-      "Run a program once on this host, and forecast it on more nodes and other networks");
+      "Run a program twice on this host, and forecast it on more nodes and other networks");
   command
       ->add_option("-n,--nodes", options->nodes,
                    "Nodes that record it, a thread each: the forecast ends there; default 8")
@@ -250,6 +257,7 @@ void add_advise_command(CLI::App& app, CommandContext& context) {
       ->type_name("FOLDER");
   command->add_flag("--json", options->json,
                     "For programs; what the program prints goes to standard error");
+  command->formatter(std::make_shared<AdviseHelp>());
   command->footer("More: man terrane-advise.");
   command->callback([options, &context] { context.exit_code = run_advise(*options, context); });
 }

@@ -80,6 +80,13 @@ TEST(AdviseTest, ARecordingThatWasKeptAnswersMoreQuestions) {
   EXPECT_TRUE(has(tight.out, "1.0 MiB a node is too little")) << tight.out;
 }
 
+// Where each maps the memory of all others, beside what has addresses of its own.
+TEST(AdviseTest, SixtyFourNodesHaveOne) {
+  Outcome said = advise_input("-n 64 --json " ADVISED_PROGRAM, "1");
+  EXPECT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_TRUE(has(said.out, "{\"nodes\": 64, ")) << said.out;
+}
+
 TEST(AdviseTest, ProgramsWithPagesHaveOne) {
   Outcome said = advise("-n 2 " PAGES_PROGRAM " counters");
   ASSERT_EQ(said.exit_code, 0) << said.err;
