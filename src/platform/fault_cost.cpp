@@ -2,19 +2,13 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "platform/page_size.h"
 
 namespace terrane::platform {
 namespace {
-
-std::uint64_t processor_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 struct Measured {
   FaultSource* source = nullptr;
@@ -30,6 +24,13 @@ struct Measured {
 };
 
 }  // namespace
+
+std::uint64_t processor_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 base::Result<std::uint64_t> fault_cost_ns(FaultSourceKind kind) {
   constexpr std::uint64_t kPages = 256;

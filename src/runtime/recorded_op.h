@@ -40,7 +40,7 @@ struct RecordedOp {
     kGather,         // id, other: threads of the node
     kFence,          //
     kAtomic,         // id: a block; detail: AtomicKind
-    kSet,            // id: an event, which no operation of the protocol stands for
+    kSet,            // id: an event that is no operation of the protocol
     kAwait,          // id: such an event
     kPlaced,         // of no thread: block id lies at address `value` of the program
     kRegion,         // of no thread: id: first block, value: blocks, detail: Homes, other: argument

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,18 +20,12 @@
 namespace terrane::runtime {
 namespace {
 
+using platform::processor_ns;
 using Kind = RecordedOp::Kind;
 
 // Less work than this is noted with the next operation, so that uses of pages beside each other are
 // one operation.
 constexpr std::uint64_t kLeastWorkNs = 20'000;
-
-std::uint64_t processor_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 struct Changed {
   std::uint64_t parts = 0, bytes = 0;  // as RecordedOp::kWrite
@@ -299,8 +292,9 @@ base::Result<> Recording::write(bootstrap::Bootstrap& job, Engine& engine,
 }
 
 void RecordedPages::note_written(PageSpace& space, std::uint64_t block) {
+  if (space.recording_ == nullptr) return;
   const std::byte* twin = CheckedPages::twin(space, block);
-  if (space.recording_ == nullptr || twin == nullptr) return;
+  if (twin == nullptr) return;
   space.recording_->note_written(block, space.mapping_.runtime() + block * space.unit_, twin);
 }
 

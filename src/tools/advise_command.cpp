@@ -68,6 +68,7 @@ class Folder {
   Folder(Folder&& other) noexcept
       : path_(std::move(other.path_)), goes_(std::exchange(other.goes_, false)) {}
 
+  bool has_recording() const { return ::access((times() + "/0.record").c_str(), F_OK) == 0; }
   bool is_there() const { return ::access(times().c_str(), W_OK) == 0; }
   const std::string& path() const { return path_; }
   std::string recorded() const { return path_ + "/recorded"; }
@@ -102,7 +103,8 @@ int failed(const base::Error& error) {
   return kExitFailure;
 }
 
-// What the program reads is read by both runs. Nothing is kept of a terminal.
+// What the program reads is read by both runs: all of the input is kept first, but for a
+// terminal's.
 int input_for_both(const Folder& folder) {
   if (::isatty(STDIN_FILENO) != 0) return STDIN_FILENO;
   int file =
@@ -213,6 +215,11 @@ int run_advise(const AdviseOptions& options, const CommandContext& context) {
   Folder folder = Folder::make(options.keep);
   if (!folder.is_there())
     return failed(base::errno_error(folder.path() + " cannot hold the recording"));
+  if (folder.has_recording()) {
+    base::log("--keep {}: a recording is there; give another folder, or --recorded for that one",
+              options.keep);
+    return kExitUsage;
+  }
   std::string front_end =
       options.front_end == "auto" ? front_end_of(found.path) : options.front_end;
   if (int code = record(options, front_end, folder, context); code != 0) return code;

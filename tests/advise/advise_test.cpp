@@ -70,6 +70,9 @@ TEST(AdviseTest, ARecordingThatWasKeptAnswersMoreQuestions) {
   base::TestFolder folder;
   Outcome said = advise_input("-n 4 --keep " + folder.path() + " " ADVISED_PROGRAM, "40");
   ASSERT_EQ(said.exit_code, 0) << said.err;
+  Outcome twice = advise("--keep " + folder.path() + " " ADVISED_PROGRAM);
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_TRUE(has(twice.err, "a recording is there")) << twice.err;
   std::string again = "--json --recorded " + folder.path();
   Outcome near = advise(again + " --round-trip 10"), far = advise(again + " --round-trip 100000");
   ASSERT_EQ(near.exit_code, 0) << near.err;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "tools/advise/page_uses.h"
 
@@ -51,7 +50,7 @@ Point point_of(const forecast::Forecast& played, std::uint32_t nodes,
                const RecordedProgram& program, std::uint32_t processors) {
   std::uint64_t page_bytes = program.page_bytes();
   auto computing = static_cast<double>(program.computing());
-  Point point{.nodes = nodes, .ns = played.total, .lost_signals = played.lost_signals};
+  Point point{.nodes = nodes, .ns = played.total};
   // Threads that share a processor wait for it wherever they wait.
   Sums sums = sums_of(played);
   double waits = sums.faults + sums.locks + sums.barriers + sums.others;
@@ -102,7 +101,7 @@ std::vector<Matter> memory_in(const forecast::Forecast& played, const RecordedPr
 void add_locks(const forecast::Forecast& played, const RecordedProgram& program,
                std::vector<Matter>& all) {
   for (const forecast::LockForecast& lock : played.locks) {
-    if (!forecast::is_lock(lock.id)) continue;  // others are waited for by who has nothing to do
+    if (!forecast::is_lock(lock.id)) continue;  // threads with nothing to do wait for the others
     Matter matter{.waited_ns = lock.waited, .times = lock.acquisitions};
     matter.name = program.name_of_lock(lock.id);
     matter.what =

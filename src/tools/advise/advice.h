@@ -20,12 +20,12 @@ struct Question {
 
 // Something that threads wait for, and what helps.
 struct Matter {
-  std::string name;  // of memory, a lock or a barrier
+  std::string name;  // of memory or of a lock
   std::string what;  // how nodes use it
   std::string remedy;
   std::uint64_t page = 0;       // of memory: the one that comes most often
   std::uint64_t waited_ns = 0;  // by all threads
-  std::uint64_t times = 0;      // faults, acquisitions or arrivals
+  std::uint64_t times = 0;      // that pages came, or that the lock was taken
   double share = 0;             // of the time of the threads that compute
 };
 
@@ -38,7 +38,6 @@ struct Point {
   double computing = 0, faults = 0, locks = 0, barriers = 0, others = 0;
   std::uint64_t messages = 0, bytes = 0;  // of all nodes
   std::uint64_t most_bytes = 0;           // of shared pages, that one node holds
-  std::uint64_t lost_signals = 0;
 };
 
 struct Advice {

@@ -19,14 +19,12 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string memory_text(const Advice& advice, const Question& question) {
   const Point& best = advice.points[advice.best];
-  const Point& last = advice.points.back();
   std::string text = fmt::format(
       "memory: all threads use {} of shared pages; of {} nodes each "
       "holds at most {}",
-      size_text(advice.used_bytes), last.nodes, size_text(last.most_bytes));
+      size_text(advice.used_bytes), best.nodes, size_text(best.most_bytes));
   if (question.memory_bytes == 0) return text + "\n";
-  auto fits = [&](const Point& point) { return point.most_bytes <= question.memory_bytes; };
-  if (fits(best))
+  if (best.most_bytes <= question.memory_bytes)
     return text + fmt::format(": that fits {} a node\n", size_text(question.memory_bytes));
   return text + fmt::format(
                     ": {} a node is too little, and nodes would evict pages; the forecast "
