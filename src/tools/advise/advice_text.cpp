@@ -19,10 +19,11 @@ std::string size_text(std::uint64_t bytes) {
 
 std::string memory_text(const Advice& advice, const Question& question) {
   const Point& best = advice.points[advice.best];
-  std::string text = fmt::format(
-      "memory: all threads use {} of shared pages; of {} nodes each "
-      "holds at most {}",
-      size_text(advice.used_bytes), best.nodes, size_text(best.most_bytes));
+  std::string most = size_text(best.most_bytes);
+  std::string text =
+      fmt::format("memory: all threads use {} of shared pages; ", size_text(advice.used_bytes)) +
+      (best.nodes == 1 ? fmt::format("one node holds {}", most)
+                       : fmt::format("of {} nodes each holds at most {}", best.nodes, most));
   if (question.memory_bytes == 0) return text + "\n";
   if (best.most_bytes <= question.memory_bytes)
     return text + fmt::format(": that fits {} a node\n", size_text(question.memory_bytes));
