@@ -12,7 +12,9 @@ namespace terrane::base {
 // own: what has a fixed name, another test writes or removes.
 class TestFolder {
  public:
-  TestFolder() {
+  TestFolder() : TestFolder(std::filesystem::temp_directory_path().string()) {}
+  // In a folder that is there.
+  explicit TestFolder(const std::string& within) : path_(within + "/terrane_test_XXXXXX") {
     if (::mkdtemp(path_.data()) != nullptr) return;
     std::perror(path_.c_str());
     std::abort();
@@ -29,7 +31,7 @@ class TestFolder {
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  std::string path_ = std::filesystem::temp_directory_path() / "terrane_test_XXXXXX";
+  std::string path_;
 };
 
 }  // namespace terrane::base

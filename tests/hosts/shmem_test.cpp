@@ -1,4 +1,8 @@
 // OpenSHMEM over several hosts: the same programs, memory and ends as on one.
+#include <fstream>
+#include <iterator>
+
+#include "base/test_folder.h"
 #include "on_hosts.h"
 
 namespace terrane::test_hosts {
@@ -22,7 +26,7 @@ class ShmemHostsTest : public OnHosts {
 
 const std::string kSetup = SETUP_PROGRAM " ", kMemory = MEMORY_PROGRAM " ",
                   kStatics = STATICS_PROGRAM " ", kRma = RMA_PROGRAM " ",
-                  kChildren = CHILDREN_PROGRAM " ";
+                  kChildren = CHILDREN_PROGRAM " ", kReport = REPORT_PROGRAM " ";
 
 TEST_F(ShmemHostsTest, PesOfTwoHostsJoinAndLeave) {
   if (!make_hosts({.hosts = 2})) return;
@@ -53,6 +57,24 @@ TEST_F(ShmemHostsTest, DataMoveAsOnOneHost) {
   if (!make_hosts({.hosts = 2})) return;
   for (const char* mode : {"types", "sizes", "signals", "contexts", "statics", "nothing"})
     expect_good(3, "h0:2,h1", kRma + mode);
+}
+
+TEST_F(ShmemHostsTest, AReportHasTheBytesBetweenHosts) {
+  if (!make_hosts({.hosts = 2})) return;
+  // A place that all hosts see.
+  base::TestFolder folder(TEST_HOSTS_BUILD);
+  std::string logs = folder.path() + "/logs";
+  expect_good(2, "h0,h1 --report " + logs, kReport + "waits");
+  Outcome made = Launched({cluster_test::kTerrane, "report", logs}).finish();
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  std::ifstream file(logs + "/report.html");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // Ten blocks of 32 KiB each way, and some words.
+  EXPECT_NE(text.find(">320."), std::string::npos) << text;
+  EXPECT_NE(text.find("Bytes between PEs of different hosts"), std::string::npos) << text;
+  EXPECT_NE(text.find("<tr><td>shmem_putmem</td><td class=\"t\">transfer</td><td>20</td>"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(ShmemHostsTest, ChildrenDoNotDisturbUcx) {

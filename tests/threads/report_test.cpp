@@ -1,6 +1,9 @@
 // The page of jobs with shared pages (--report, terrane report): of threads and pages.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -121,6 +124,34 @@ TEST_F(PageReportTest, AFolderThatCannotServeIsRefused) {
       Launched(words(fmt::format("{} threads --report {} true", kTerrane, logs()))).finish();
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_TRUE(has(again.err, "another job's event logs are there")) << again.err;
+}
+
+// By the launcher, and by a node whose host has another folder there.
+TEST_F(PageReportTest, AReadOnlyFolderIsRefused) {
+  std::filesystem::create_directory(logs());
+  auto run = [this](const std::string& line, std::vector<std::string> environment) {
+    Launched::Options options{.environment = std::move(environment), .before_exec = [this] {
+                                if (::unshare(CLONE_NEWNS) != 0 ||
+                                    ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+                                    ::mount("tmpfs", logs().c_str(), "tmpfs", MS_RDONLY, nullptr))
+                                  ::_exit(77);
+                              }};
+    return Launched(words(line), std::move(options)).finish();
+  };
+  std::string program = SHARED_PROGRAM " clean 2";
+  for (const char* command : {"threads -n 2", "omp -n 2", "run -n 2"}) {
+    Outcome refused =
+        run(fmt::format("{} {} --report {} {}", kTerrane, command, logs(), program), {});
+    if (refused.exit_code == 77) GTEST_SKIP() << "no file system can be mounted here";
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_TRUE(has(refused.err, "Read-only file system; give a folder that can be written"))
+        << refused.err;
+  }
+  Outcome ended =
+      run(fmt::format("{} threads -n 2 {}", kTerrane, program), {"TERRANE_REPORT=" + logs()});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(has(ended.err, "terrane: node ")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "cannot write the event log " + logs())) << ended.err;
 }
 
 TEST_F(PageReportTest, APageCanBeReadInABrowserOfAnyWidthAndColour) {

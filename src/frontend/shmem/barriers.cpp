@@ -1,23 +1,28 @@
 // Barriers and synchronisation of teams, of all PEs and of active sets.
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 
 using terrane::frontend::shmem::active_set;
+using terrane::frontend::shmem::CallKind;
 using terrane::frontend::shmem::compare_call;
 using terrane::frontend::shmem::team_for;
 using terrane::frontend::shmem::teams_for;
+using terrane::frontend::shmem::Timed;
 using terrane::frontend::shmem::world;
 using terrane::runtime::shmem::Team;
 
 namespace {
 
 void sync(Team& team, const char* call) {
+  Timed timed(CallKind::kCollective, call);
   compare_call(team, call, "sync");
   team.sync();
 }
 
 // A sync that others make in its place would not wait for what they have put.
 void barrier(Team& team, const char* call) {
+  Timed timed(CallKind::kCollective, call);
   team.reach().quiet();
   compare_call(team, call, "barrier");
   team.sync();

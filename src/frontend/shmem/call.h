@@ -3,6 +3,7 @@
 #include <shmem.h>
 #include <terrane/shmem/bodies.h>
 
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/contexts.h"
 #include "runtime/shmem/operation.h"
 
@@ -20,9 +21,17 @@ using runtime::shmem::WordUpdate;
 // The context behind a handle, for the function `call`; ends the job where there is none.
 ContextObject& context_of(shmem_ctx_t ctx, const char* call) noexcept;
 
+// A call of the long way, for as long as this lives.
+struct TimedOperation : Operation {
+  TimedOperation(runtime::shmem::World& world, Context& context,
+                 const runtime::shmem::CallSite& call)
+      : Operation(world, context, call), timed(CallKind::kTransfer, call.name) {}
+  Timed timed;
+};
+
 // The function `call` that the program made on a context: the long way. Ends the job where it may
 // not be made now, or not by this thread.
-Operation operation(shmem_ctx_t ctx, const char* call) noexcept;
+TimedOperation operation(shmem_ctx_t ctx, const char* call) noexcept;
 
 // Where `bytes` of ours from `address` on lie at PE `pe` of the context's team; nullptr: go the
 // long way.

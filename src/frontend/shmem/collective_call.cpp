@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/checks.h"
 
 namespace terrane::frontend::shmem {
@@ -33,6 +34,7 @@ void check_arrays(Team& team, const char* call, const void* dest, std::uint64_t 
 
 void collect(Team& team, const char* call, void* dest, const void* source,
              std::uint64_t bytes) noexcept {
+  Timed timed(CallKind::kCollective, call);
   // A PE that gives nothing need not say where.
   compare_call(team, call, "collect", 0, 0, dest, bytes == 0 ? nullptr : source);
   check_arrays(team, call, dest, bytes, source, bytes, false);
@@ -41,6 +43,7 @@ void collect(Team& team, const char* call, void* dest, const void* source,
 
 void fcollect(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
+  Timed timed(CallKind::kCollective, call);
   compare_call(team, call, "fcollect", bytes, 0, dest, source);
   check_arrays(team, call, dest, bytes * team.size(), source, bytes, false);
   runtime::shmem::fcollect(team, dest, source, bytes);
@@ -48,6 +51,7 @@ void fcollect(Team& team, const char* call, void* dest, const void* source,
 
 void alltoall(Team& team, const char* call, void* dest, const void* source,
               std::uint64_t bytes) noexcept {
+  Timed timed(CallKind::kCollective, call);
   compare_call(team, call, "alltoall", bytes, 0, dest, source);
   check_arrays(team, call, dest, bytes * team.size(), source, bytes * team.size(), false);
   runtime::shmem::alltoall(team, dest, source, bytes);
@@ -55,6 +59,7 @@ void alltoall(Team& team, const char* call, void* dest, const void* source,
 
 void broadcast(Team& team, const char* call, void* dest, const void* source, std::uint64_t bytes,
                int root, bool root_too) noexcept {
+  Timed timed(CallKind::kCollective, call);
   if (root < 0 || static_cast<std::uint32_t>(root) >= team.size()) {
     fail(call, fmt::format("PE_root {} does not exist; these are the PEs 0 to {} of the team", root,
                            team.size() - 1));
@@ -66,6 +71,7 @@ void broadcast(Team& team, const char* call, void* dest, const void* source, std
 
 void alltoalls(Team& team, const char* call, void* dest, const void* source, std::ptrdiff_t dst,
                std::ptrdiff_t sst, std::size_t elements, std::size_t element_bytes) noexcept {
+  Timed timed(CallKind::kCollective, call);
   if (elements != 0 && (dst < 1 || sst < 1)) {
     fail(call, fmt::format("the strides dst {} and sst {} must be 1 or more", dst, sst));
   }

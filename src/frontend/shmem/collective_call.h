@@ -1,5 +1,6 @@
 #pragma once
 
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 #include "runtime/shmem/collectives.h"
@@ -32,6 +33,7 @@ void alltoalls(Team& team, const char* call, void* dest, const void* source, std
 
 template <ReduceOp op, typename T>
 void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t elements) {
+  Timed timed(CallKind::kCollective, call);
   constexpr const char* kKinds[] = {"and", "or", "xor", "max", "min", "sum", "prod"};
   std::uint64_t bytes = bytes_of(call, elements, sizeof(T));
   compare_call(team, call, kKinds[static_cast<std::size_t>(op)], bytes, 0, dest, source,
@@ -44,6 +46,7 @@ void reduce(Team& team, const char* call, T* dest, const T* source, std::size_t 
 template <typename T>
 void scan(Team& team, const char* call, T* dest, const T* source, std::size_t elements,
           bool inclusive) {
+  Timed timed(CallKind::kCollective, call);
   std::uint64_t bytes = bytes_of(call, elements, sizeof(T));
   compare_call(team, call, inclusive ? "inscan" : "exscan", bytes, 0, dest, source,
                runtime::shmem::name_of(runtime::shmem::element_type<T>()));

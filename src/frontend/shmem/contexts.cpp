@@ -82,7 +82,7 @@ ContextObject& context_of(shmem_ctx_t ctx, const char* call) noexcept {
   return *static_cast<ContextObject*>(ctx);
 }
 
-Operation operation(shmem_ctx_t ctx, const char* call) noexcept {
+TimedOperation operation(shmem_ctx_t ctx, const char* call) noexcept {
   ContextObject& context = context_of(ctx, call);
   bool checked = checks_calls();
   bool others =

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "frontend/shmem/call_place.h"
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
 #include "platform/quiet_thread.h"
@@ -67,19 +68,19 @@ void Lifetime::end_at_exit(int status, void*) {
 
 void Lifetime::join(const char* call) {
   if (owned_ == nullptr) {
-    auto world = platform::without_exceptions([] { return JobWorld::connect(); });
+    auto world = platform::without_exceptions([] { return JobWorld::connect(place_of_call); });
     if (!world) {
       base::log("{}: {}", call, world.error().message);
       ::_exit(1);
     }
     owned_ = std::move(world).value();
-    owned_->set_place(place_of_call);
     pthread_atfork(nullptr, nullptr, [] { of_process().become_child(); });
   }
   bool returns = owned_->has_joined();
   auto joined =
       platform::without_exceptions([&] { return returns ? owned_->rejoin() : owned_->join(); });
   if (!joined) owned_->fail(joined.error().message);
+  if (auto begun = Timed::begin_recording(*owned_); !begun) owned_->fail(begun.error().message);
   start_teams();
   fill_fast_path();
   if (!returns && owned_->self().value == 0) introduce(owned_->settings());
@@ -121,6 +122,7 @@ void Lifetime::end(const char* call) {
     return;
   }
   teams_->world_team().reach().quiet();
+  Timed::end_recording(*owned_);
   owned_->leave();
   teams_.reset();
   terrane_shmem_fast = {};
@@ -131,6 +133,7 @@ void Lifetime::end(const char* call) {
 // Takes no lock: another thread of the parent may have held it.
 void Lifetime::become_child() {
   is_child_ = true;
+  Timed::forget();
   terrane_shmem_fast = {};
   world_.store(nullptr, std::memory_order_relaxed);
 }
@@ -157,7 +160,7 @@ void Lifetime::fail_outside(const char* call) {
 
 void Lifetime::fail(std::string_view sentence) {
   if (owned_ == nullptr) {
-    auto world = JobWorld::connect();
+    auto world = JobWorld::connect(place_of_call);
     if (world) owned_ = std::move(world).value();
   }
   if (owned_ != nullptr) owned_->fail(sentence);

@@ -7,22 +7,26 @@
 #include <bit>
 #include <cstring>
 
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/checks.h"
 #include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 
 namespace {
 
+using terrane::frontend::shmem::CallKind;
 using terrane::frontend::shmem::checks_calls;
 using terrane::frontend::shmem::compare_memory_call;
 using terrane::frontend::shmem::fail;
 using terrane::frontend::shmem::pe_of;
+using terrane::frontend::shmem::Timed;
 using terrane::frontend::shmem::world_for;
 using terrane::runtime::shmem::JobWorld;
 using terrane::runtime::shmem::Part;
 
 // All PEs get the block or none: each says whether it has the room.
 void* allocate(const char* call, std::size_t bytes, std::size_t alignment, bool zeroed) {
+  Timed timed(CallKind::kCollective, call);
   JobWorld& world = world_for(call);
   compare_memory_call(call, zeroed ? "calloc" : "malloc", bytes, alignment);
   if (bytes == 0) return nullptr;
@@ -47,6 +51,7 @@ std::uint64_t block_at(JobWorld& world, const char* call, const void* address) {
 }
 
 void release(JobWorld& world, const char* call, void* address) {
+  Timed timed(CallKind::kCollective, call);
   std::uint64_t offset = block_at(world, call, address);
   compare_memory_call(call, "free", 0, 1, offset);
   world.all_agree(true);
@@ -54,6 +59,7 @@ void release(JobWorld& world, const char* call, void* address) {
 }
 
 void* reallocate(JobWorld& world, const char* call, void* address, std::size_t bytes) {
+  Timed timed(CallKind::kCollective, call);
   auto& heap = world.heap();
   std::uint64_t offset = block_at(world, call, address);
   std::uint64_t before = *heap.size_at(offset);

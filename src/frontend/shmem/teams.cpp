@@ -1,16 +1,19 @@
 // Teams: the specification's section "Team Management Routines".
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/contexts.h"
 #include "frontend/shmem/process.h"
 #include "frontend/shmem/team_handle.h"
 
 namespace {
 
+using terrane::frontend::shmem::CallKind;
 using terrane::frontend::shmem::Contexts;
 using terrane::frontend::shmem::fail;
 using terrane::frontend::shmem::handle_of;
 using terrane::frontend::shmem::team_for;
 using terrane::frontend::shmem::team_of;
 using terrane::frontend::shmem::teams_for;
+using terrane::frontend::shmem::Timed;
 using terrane::runtime::shmem::Team;
 using terrane::runtime::shmem::Teams;
 
@@ -55,6 +58,7 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
                              const shmem_team_config_t* config, long config_mask,
                              shmem_team_t* new_team) noexcept {
   constexpr const char* kCall = "shmem_team_split_strided";
+  Timed timed(CallKind::kCollective, kCall);
   *new_team = SHMEM_TEAM_INVALID;
   Team* parent = team_of(parent_team, kCall);
   if (parent == nullptr) return 1;
@@ -69,6 +73,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange,
                         shmem_team_t* xaxis_team, const shmem_team_config_t* yaxis_config,
                         long yaxis_mask, shmem_team_t* yaxis_team) noexcept {
   constexpr const char* kCall = "shmem_team_split_2d";
+  Timed timed(CallKind::kCollective, kCall);
   *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
   Team* parent = team_of(parent_team, kCall);
   if (parent == nullptr) return 1;
@@ -82,6 +87,7 @@ int shmem_team_split_2d(shmem_team_t parent_team, int xrange,
 
 void shmem_team_destroy(shmem_team_t handle) noexcept {
   constexpr const char* kCall = "shmem_team_destroy";
+  Timed timed(CallKind::kCollective, kCall);
   Team* team = team_of(handle, kCall);
   if (team == nullptr) return;
   if (handle == SHMEM_TEAM_WORLD || handle == SHMEM_TEAM_SHARED) {

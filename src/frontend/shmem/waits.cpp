@@ -2,6 +2,7 @@
 // 1.4.
 #include <terrane/shmem/functions.h>
 
+#include "frontend/shmem/call_times.h"
 #include "frontend/shmem/process.h"
 #include "runtime/shmem/wait_set.h"
 
@@ -35,12 +36,22 @@ Comparison comparison(int cmp, const char* call) {
 
 template <typename T>
 T wait_until(T* word, int cmp, T value, const char* call) {
+  interface::Timed timed(interface::CallKind::kWait, call);
   return runtime::wait_until(interface::world_for(call), word, comparison(cmp, call), value);
 }
 
+// The call lasts as long as this.
 template <typename T>
-WaitSet<T> words(T* ivars, std::size_t count, const int* status, int cmp, const char* call) {
-  return WaitSet<T>(interface::world_for(call), ivars, count, status, comparison(cmp, call));
+struct TimedSet : WaitSet<T> {
+  TimedSet(const WaitSet<T>& set, const char* call)
+      : WaitSet<T>(set), timed(interface::CallKind::kWait, call) {}
+  interface::Timed timed;
+};
+
+template <typename T>
+TimedSet<T> words(T* ivars, std::size_t count, const int* status, int cmp, const char* call) {
+  return {WaitSet<T>(interface::world_for(call), ivars, count, status, comparison(cmp, call)),
+          call};
 }
 
 }  // namespace

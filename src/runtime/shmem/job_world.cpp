@@ -28,15 +28,15 @@ struct PeCard {
 
 }  // namespace
 
-base::Result<std::unique_ptr<JobWorld>> JobWorld::connect() {
+base::Result<std::unique_ptr<JobWorld>> JobWorld::connect(std::string (*place)()) {
   auto bootstrap = membership::join();
   if (!bootstrap) return bootstrap.error();
   if (auto alone = refuse_guests(*bootstrap.value(), "OpenSHMEM"); !alone) return alone.error();
-  return std::unique_ptr<JobWorld>(new JobWorld(std::move(bootstrap).value()));
+  return std::unique_ptr<JobWorld>(new JobWorld(std::move(bootstrap).value(), place));
 }
 
-JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap)
-    : bootstrap_(std::move(bootstrap)) {
+JobWorld::JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap, std::string (*place)())
+    : bootstrap_(std::move(bootstrap)), place_(place) {
   base::set_log_identity(fmt::format("PE {} ({})", self().value, bootstrap_->host()));
 }
 

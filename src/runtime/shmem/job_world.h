@@ -23,8 +23,8 @@ namespace terrane::runtime::shmem {
 class JobWorld final : public World, private Statics::Places, private WorldWords {
  public:
   // Finds out which PE of which job this is. Before join(), only self(), pes(), fail() and
-  // end_job() may be called.
-  static base::Result<std::unique_ptr<JobWorld>> connect();
+  // end_job() may be called. `place` names the place of the program's call.
+  static base::Result<std::unique_ptr<JobWorld>> connect(std::string (*place)());
 
   // Collective: creates this PE's memory and connects to the other PEs' memory.
   base::Result<> join();
@@ -53,6 +53,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
 
   NodeId self() const override { return bootstrap_->self(); }
   std::uint32_t pes() const override { return bootstrap_->nodes(); }
+  std::string host_name() const { return std::string(bootstrap_->host()); }
   std::uint32_t host_of(NodeId pe) const override { return host_of_[pe.value]; }
   std::uint32_t cluster_of(NodeId pe) const override {
     return knows_clusters_ ? bootstrap_->cluster_of(pe) : 0;
@@ -66,16 +67,14 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   bool progress() override { return far_ && far_->progress(); }
   [[noreturn]] void fail(std::string_view sentence) override;
   [[noreturn]] void fail_unreached(std::string_view sentence) override;
-  // Sets the function that names the place of the program's call.
-  void set_place(std::string (*place)()) { place_ = place; }
-  std::string place_of_call() const override { return place_ ? place_() : ""; }
+  std::string place_of_call() const override { return place_(); }
 
  protected:
   bool nap(std::uint64_t& nap_ns) override;
   void attend(bool attends) override { attends ? far_->attend() : far_->unattend(); }
 
  private:
-  explicit JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap);
+  JobWorld(std::unique_ptr<bootstrap::Bootstrap> bootstrap, std::string (*place)());
   base::Result<> make_memory();
   void find_hosts(const Options& options);
   base::Result<> connect_memory(const Options& options);
@@ -104,7 +103,7 @@ class JobWorld final : public World, private Statics::Places, private WorldWords
   std::vector<std::uint32_t> host_of_;  // by PE; PEs with the same one map each other's memory
   bool one_host_ = true;
   bool knows_clusters_ = true;
-  std::string (*place_)() = nullptr;
+  std::string (*const place_)();
 };
 
 }  // namespace terrane::runtime::shmem

@@ -100,6 +100,7 @@ void Operation::put(void* dest, const void* source, std::uint64_t bytes, int pe,
   check_local("source", source, bytes, there, bytes);
   if (there.near != nullptr) return copy(there.near, source, bytes);
   context_.far_work = true;
+  world_.traffic().sent(there.pe, bytes);
   auto from = bytes_at(source, bytes);
   auto& transport = world_.transport();
   good(completion == Completion::kBlocking ? transport.put(there.pe, there.far(), from)
@@ -113,6 +114,7 @@ void Operation::get(void* dest, const void* source, std::uint64_t bytes, int pe,
   check_local("dest", dest, bytes, there, bytes);
   if (there.near != nullptr) return copy(dest, there.near, bytes);
   context_.far_work = true;
+  world_.traffic().came(there.pe, bytes);
   auto into = room_at(dest, bytes);
   auto& transport = world_.transport();
   good(completion == Completion::kBlocking ? transport.get(there.pe, there.far(), into)
@@ -127,6 +129,7 @@ void Operation::put_strided(void* dest, const void* source, const Strides& strid
   auto* from = static_cast<const std::byte*>(source);
   if (there.near != nullptr) return copy_strided(there.near, from, strides);
   context_.far_work = true;
+  world_.traffic().sent(there.pe, strides.payload());
   put_scattered(there, from, strides);
 }
 
@@ -137,6 +140,7 @@ void Operation::get_strided(void* dest, const void* source, const Strides& strid
   check_local("dest", dest, strides.span(strides.to), there, strides.span(strides.from));
   auto* into = static_cast<std::byte*>(dest);
   if (there.near != nullptr) return copy_strided(into, there.near, strides);
+  world_.traffic().came(there.pe, strides.payload());
   get_scattered(into, there, strides);
 }
 
@@ -161,12 +165,14 @@ void Operation::put_signal_at(const There& there, std::uint64_t value, SignalUpd
     return;
   }
   context_.far_work = true;
+  world_.traffic().sent(there.pe, word.bytes);
   good(world_.transport().atomic_post(there.pe, there.far(), as_atomic(word)));
 }
 
 std::uint64_t Operation::update(const void* word, const WordUpdate& update, int pe) {
   There there = find_word("dest", word, update.bytes, pe);
   if (there.near != nullptr) return update_near(there.near, update);
+  world_.traffic().sent(there.pe, update.bytes);
   return good(world_.transport().atomic_fetch(there.pe, there.far(), as_atomic(update)));
 }
 
@@ -177,6 +183,7 @@ void Operation::post(void* word, const WordUpdate& update, int pe) {
     return;
   }
   context_.far_work = true;
+  world_.traffic().sent(there.pe, update.bytes);
   good(world_.transport().atomic_post(there.pe, there.far(), as_atomic(update)));
 }
 
@@ -185,6 +192,7 @@ void Operation::update_nbi(void* into, const void* word, const WordUpdate& updat
   check_local("fetch", into, update.bytes, there, update.bytes);
   if (there.near != nullptr) return keep_word(into, update_near(there.near, update), update.bytes);
   context_.far_work = true;
+  world_.traffic().sent(there.pe, update.bytes);
   good(world_.transport().atomic_fetch_nbi(there.pe, there.far(), as_atomic(update),
                                            static_cast<std::byte*>(into)));
 }

@@ -44,17 +44,20 @@ Word perform(std::atomic_ref<Word> word, transport::AtomicOp op, Word operand, W
 
 void Reach::put_far(NodeId pe, SymmetricAddress to, const void* from, std::uint64_t bytes) const {
   transport::Bytes data(static_cast<const std::byte*>(from), bytes);
+  world_->traffic().sent(pe, bytes);
   must(*world_, world_->transport().put(pe, remote(to), data));
 }
 
 void Reach::get_far(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const {
   std::span<std::byte> data(static_cast<std::byte*>(into), bytes);
+  world_->traffic().came(pe, bytes);
   must(*world_, world_->transport().get(pe, remote(from), data));
 }
 
 void Reach::start_get(NodeId pe, SymmetricAddress from, void* into, std::uint64_t bytes) const {
   if (world_->memory().in_reach(pe)) return get(pe, from, into, bytes);
   std::span<std::byte> data(static_cast<std::byte*>(into), bytes);
+  world_->traffic().came(pe, bytes);
   must(*world_, world_->transport().get_nbi(pe, remote(from), data));
 }
 
@@ -74,6 +77,7 @@ void Reach::put_and_post(NodeId pe, SymmetricAddress to, const void* from, std::
     return post(pe, word, value);
   }
   transport::Bytes data(static_cast<const std::byte*>(from), bytes);
+  world_->traffic().sent(pe, bytes + sizeof value);
   must(*world_, world_->transport().put_and_set(pe, remote(to), data, remote(word), value));
 }
 
@@ -98,6 +102,7 @@ Word Reach::atomic(NodeId pe, SymmetricAddress word, transport::AtomicOp op, Wor
   what.bytes = sizeof(Word);
   what.operand = operand;
   what.expected = expected;
+  world_->traffic().sent(pe, sizeof(Word));
   return static_cast<Word>(must(*world_, world_->transport().atomic_fetch(pe, remote(word), what)));
 }
 

@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "runtime/shmem/symmetric_memory.h"
+#include "runtime/shmem/traffic.h"
 #include "transport/transport.h"
 #include "waiting/backoff.h"
 #include "waiting/patience.h"
@@ -36,6 +37,8 @@ class World {
   // Access to the memory of PEs on other hosts (put, get, atomics); regions are numbered as in
   // Part.
   virtual transport::Transport& transport() = 0;
+
+  Traffic& traffic() { return traffic_; }
 
   // Copies blocks at regular distances to and from other hosts; nullptr: there are none.
   virtual StridedMail* strided_mail() { return nullptr; }
@@ -95,6 +98,7 @@ class World {
   void tell_of_wait(double seconds) const;
 
   static inline thread_local const char* call_ = nullptr;
+  Traffic traffic_;
 };
 
 }  // namespace terrane::runtime::shmem

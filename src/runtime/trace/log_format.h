@@ -102,12 +102,21 @@ enum class Event : std::uint16_t {
   kShared = 212,
   kRegion = 213,       // object: number of an OpenMP region; value: ns; kind: 0. A text: its place
   kRegionCount = 214,  // object: region; kind: a RegionCount; value: so many
+
+  // Events of OpenSHMEM, whose threads have strips and waits as above: a fault is a transfer there,
+  // a lock a wait for a word or a lock, a barrier a collective call. The object of a wait is a
+  // place of the program, which each PE names.
+  kShmem = 215,  // once
+  // At the end, what all calls of one name have cost. object: a number; value: ns; kind: a
+  // TimeKind. A text: the name.
+  kCall = 216,
+  kCalls = 217,  // object: that number; value: how often
 };
 
 constexpr bool has_text(Event event) {
   using enum Event;
   return event == kObjectName || event == kThreadName || event == kSlow || event == kStrip ||
-         event == kNamed || event == kShared || event == kRegion;
+         event == kNamed || event == kShared || event == kRegion || event == kCall;
 }
 
 // What takes a thread's time. The rest is computing. kRegion: of main's thread, around the others.
@@ -140,6 +149,7 @@ inline constexpr std::string_view kEventNames =
     "105 bytes came\n106 published\n107 missed\n108 handler ran\n109 barrier\n110 signal\n"
     "111 awaited\n112 lost\n113 scope\n114 scopes more\n115 scopes every\n200 pages\n201 strip\n"
     "202 lives\n203 time\n204 wait\n205 waits left out\n206 lock\n207 lock travels\n208 memory\n"
-    "209 moved\n210 homes\n211 named\n212 shared\n213 region\n214 region count\n";
+    "209 moved\n210 homes\n211 named\n212 shared\n213 region\n214 region count\n"
+    "215 shmem\n216 call\n217 calls\n";
 
 }  // namespace terrane::runtime::trace

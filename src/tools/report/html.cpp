@@ -70,7 +70,7 @@ class Page {
  public:
   Page(const JobLog& job, const Totals& totals)
       : job_(job), totals_(totals), streams_(streams(job)) {
-    if (job.has_pages) pages_ = count_pages(job, kStripPoints);
+    if (job.has_strips) pages_ = count_pages(job, kStripPoints);
   }
 
   std::string write() {
@@ -85,7 +85,7 @@ class Page {
           job_.scopes_every);
     for (const std::string& note : job_.notes)
       put("<p class=\"note\">{}</p>\n", escaped(printable(note)));
-    if (job_.has_pages) text_ += page_section(job_, pages_);
+    if (job_.has_strips) text_ += page_section(job_, pages_);
     if (job_.has_chunks) about_chunks();
     text_ += "</body></html>\n";
     return std::move(text_);
@@ -144,7 +144,7 @@ class Page {
 
   void what_was_slow() {
     text_ += "<p id=\"slow\">";
-    if (job_.has_pages) text_ += slow_sentences(job_, pages_);
+    if (job_.has_strips) text_ += slow_sentences(job_, pages_);
     if (job_.has_chunks) slow_chunks();
     text_ += "</p>\n";
   }
@@ -197,7 +197,7 @@ class Page {
         "<th class=\"m\">shared on the host</th><th>sent in messages</th>"
         "<th class=\"m\">came in messages</th></tr>\n";
     for (std::size_t i = 0; i < job_.logs.size(); ++i) {
-      if (job_.logs[i].has_pages) continue;
+      if (job_.logs[i].has_strips) continue;
       const NodeTotals& node = totals_.nodes[i];
       const Tally& t = node.tally;
       put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
@@ -291,7 +291,7 @@ class Page {
     text_ += "<h2>Copies by state, over time</h2>\n";
     key();
     for (const NodeLog& log : job_.logs) {
-      if (log.has_pages) continue;
+      if (log.has_strips) continue;
       StatesInTime all = states_in_time(job_, log, kPoints);
       std::uint32_t most = 1;
       for (const auto& at : all) most = std::max(most, at[0] + at[1] + at[2]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "tools/report/text.h"
@@ -66,14 +67,16 @@ base::Result<JobLog> join_logs(std::vector<NodeLog> logs) {
   JobLog job;
   job.nodes = logs.empty() ? 0 : logs.front().nodes;
   std::sort(logs.begin(), logs.end(), [](const NodeLog& a, const NodeLog& b) {
-    return std::pair(a.node, a.has_pages) < std::pair(b.node, b.has_pages);
+    return std::tuple(a.node, a.has_strips, a.is_shmem) <
+           std::tuple(b.node, b.has_strips, b.is_shmem);
   });
   std::set<std::uint32_t> nodes;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     nodes.insert(logs[i].node);
-    (logs[i].has_pages ? job.has_pages : job.has_chunks) = true;
-    bool is_second =
-        i > 0 && logs[i].node == logs[i - 1].node && logs[i].has_pages == logs[i - 1].has_pages;
+    (logs[i].has_strips ? job.has_strips : job.has_chunks) = true;
+    bool is_second = i > 0 && logs[i].node == logs[i - 1].node &&
+                     logs[i].has_strips == logs[i - 1].has_strips &&
+                     logs[i].is_shmem == logs[i - 1].is_shmem;
     if (logs[i].nodes != job.nodes || logs[i].job != logs.front().job || is_second)
       return base::error("{} and {} are logs of different jobs; give each job's alone",
                          logs[i == 0 ? 0 : i - 1].path, logs[i].path);

@@ -15,9 +15,9 @@ struct JobLog {
   std::map<std::uint64_t, Object> objects;  // of all nodes
   std::uint64_t length_ns = 0;              // until the last event
   std::uint64_t records = 0;
-  std::uint32_t scopes_every = 1;              // the most of the nodes' (NodeLog)
-  std::vector<std::string> notes;              // sentences: what is missing or could not be read
-  bool has_chunks = false, has_pages = false;  // logs of them
+  std::uint32_t scopes_every = 1;               // the most of the nodes' (NodeLog)
+  std::vector<std::string> notes;               // sentences: what is missing or could not be read
+  bool has_chunks = false, has_strips = false;  // logs of them
 };
 
 // `path`: a node's log, or the folder of all.

@@ -111,7 +111,8 @@ class Parser {
     } else if (record.event == Event::kScopesEvery) {
       out_.scopes_every = record.number;
     } else {
-      out_.has_pages = out_.has_pages || record.event == Event::kPages;
+      out_.is_shmem = out_.is_shmem || record.event == Event::kShmem;
+      out_.has_strips = out_.has_strips || out_.is_shmem || record.event == Event::kPages;
       out_.entries.push_back({record, thread});
     }
   }

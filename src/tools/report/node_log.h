@@ -40,8 +40,9 @@ struct NodeLog {
   std::uint64_t monotonic_ns = 0, realtime_ns = 0;  // one moment by two clocks
   std::vector<Entry> entries;                       // by time, but for names and the like
   std::vector<TextEntry> texts;
-  std::string job;         // "": the log does not say which
-  bool has_pages = false;  // it is of shared pages, not of chunks
+  std::string job;          // "": the log does not say which
+  bool has_strips = false;  // it is of shared pages or OpenSHMEM, not of chunks
+  bool is_shmem = false;    // it is of OpenSHMEM
   std::map<std::uint64_t, Object> objects;
   std::map<std::uint32_t, std::string> threads;
   std::map<std::uint16_t, std::string> events;

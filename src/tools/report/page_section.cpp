@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "tools/report/call_section.h"
 #include "tools/report/drawing.h"
 #include "tools/report/text.h"
 
@@ -31,10 +32,6 @@ constexpr std::string_view kSharings[] = {"false sharing", "true sharing", "one 
 
 std::string_view turn(std::uint64_t number) { return kTurns[number % std::size(kTurns)]; }
 
-std::string share_text(double part, double whole) {
-  return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0);
-}
-
 std::uint64_t count_of(const MemoryTotals& one, MemoryCount kind) {
   return one.counts[static_cast<std::size_t>(kind)];
 }
@@ -46,6 +43,7 @@ class Section {
   std::string write() {
     strips();
     regions();
+    text_ += call_tables(totals_);
     shared_pages();
     locks();
     memory();
@@ -83,8 +81,8 @@ class Section {
     put("<h2>What {} did over time</h2>\n<p class=\"key\"><span style=\"background:{}\"></span>"
         "computing",
         is_many ? "the threads of each node" : "each thread", kComputing);
-    for (std::size_t kind = 0; kind < kTimeKinds; ++kind)
-      put("<span style=\"background:{}\"></span>{}", kColours[kind], name_of_kind(kind));
+    for (std::size_t kind = 0; kind < (totals_.has_pages ? kTimeKinds : kKindsOfShmem); ++kind)
+      put("<span style=\"background:{}\"></span>{}", kColours[kind], kind_in_key(kind));
     text_ += "</p>\n<div id=\"strips\">\n";
     region_strip();
     for (const Strip& strip : shown) draw(strip);
@@ -103,10 +101,20 @@ class Section {
   }
   void end_strip(std::string_view behind) { put("</svg><span>{}</span></div>\n", behind); }
 
+  // A colour may stand for a kind of shared pages and one of OpenSHMEM.
+  std::string kind_in_key(std::size_t kind) const {
+    if (!totals_.has_shmem || kind >= kKindsOfShmem) return std::string(name_of_kind(false, kind));
+    std::string of_shmem(name_of_kind(true, kind));
+    return totals_.has_pages ? fmt::format("{} or {}", name_of_kind(false, kind), of_shmem)
+                             : of_shmem;
+  }
+
   std::string title_of(const Strip& strip) const {
     std::uint32_t node = job_.logs[strip.log].node;
-    if (strip.threads > 1) return fmt::format("node {}, {} threads", node, strip.threads);
-    return fmt::format("node {} {}", node, escaped(strip.name));
+    std::string_view where = strip.is_shmem ? "PE" : "node";
+    if (strip.threads > 1) return fmt::format("{} {}, {} threads", where, node, strip.threads);
+    if (strip.is_shmem && strip.number == 0) return fmt::format("PE {}", node);
+    return fmt::format("{} {} {}", where, node, escaped(strip.name));
   }
 
   // The share of a step that each kind has, the lowest of the drawing first.
@@ -130,7 +138,7 @@ class Section {
       double ns = kind < kTimeKinds ? strip.all[kind] : strip.computing();
       put("<path fill=\"{}\" d=\"{}\"><title>{}: {}, {}</title></path>",
           kind < kTimeKinds ? kColours[kind] : kComputing, path,
-          kind < kTimeKinds ? name_of_kind(kind) : "computing",
+          kind < kTimeKinds ? name_of_kind(strip.is_shmem, kind) : "computing",
           time_text(static_cast<std::uint64_t>(ns)), share_text(ns, strip.lived_ns));
     }
     end_strip(strip.is_program ? share_text(strip.computing(), strip.lived_ns) : "");
@@ -388,7 +396,9 @@ class Section {
     std::size_t nodes = totals_.moved.size();
     std::string heads = "<th>from \\ to</th>";
     for (std::size_t to = 0; to < nodes; ++to) heads += fmt::format("<th>node {}</th>", to);
-    begin_table("Bytes between nodes: pages, and differences of pages", "moved", heads);
+    begin_table(!totals_.has_pages ? "Bytes between PEs of different hosts"
+                                   : "Bytes between nodes: pages, and differences of pages",
+                "moved", heads);
     for (std::size_t from = 0; from < nodes; ++from) {
       put("<tr><td>node {}</td>", from);
       for (std::size_t to = 0; to < nodes; ++to) {
@@ -404,15 +414,16 @@ class Section {
 
   void waits() {
     if (totals_.waits.empty()) return;
-    begin_table("Longest waits", "waits",
-                "<th>for</th><th class=\"t\">kind</th><th>node</th><th>thread</th><th>waited</th>"
-                "<th>until</th>");
+    begin_table(
+        "Longest waits", "waits",
+        "<th>for</th><th class=\"t\">kind</th><th>node or PE</th><th>thread</th><th>waited</th>"
+        "<th>until</th>");
     for (const Wait& one : totals_.waits)
       put("<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>"
           "\n",
-          escaped(name_of_wait(totals_, one.record)), name_of_kind(one.record.kind),
-          job_.logs[one.log].node, one.record.number, time_text(one.record.value),
-          time_text(one.record.time_ns));
+          escaped(name_of_wait(totals_, job_.logs[one.log].is_shmem, one.record)),
+          name_of_kind(job_.logs[one.log].is_shmem, one.record.kind), job_.logs[one.log].node,
+          one.record.number, time_text(one.record.value), time_text(one.record.time_ns));
     end_table(totals_.waits.size(), totals_.waits.size(), "");
   }
 
@@ -435,14 +446,14 @@ std::string what_took_most(const PageTotals& totals) {
   Strip::Kinds sums{};
   double lived_ns = 0;
   for (const Strip& strip : totals.strips) {
-    if (!strip.is_program) continue;
+    if (!strip.is_program || strip.is_shmem) continue;
     lived_ns += strip.lived_ns;
     for (std::size_t kind = 0; kind < kTimeKinds; ++kind) sums[kind] += strip.all[kind];
   }
   auto most = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
   if (sums[most] < kLeastShare * lived_ns) return "";
   return fmt::format("Of all that threads did beside computing, {} took most, {} of their time. ",
-                     name_of_kind(most), share_text(sums[most], lived_ns));
+                     name_of_kind(false, most), share_text(sums[most], lived_ns));
 }
 
 std::string worst_page(const PageTotals& totals) {
@@ -458,9 +469,10 @@ std::string worst_page(const PageTotals& totals) {
 // Node 0 writes its sentences at the end, and finds nothing where threads wait for each other
 // alone.
 std::string slow_sentences(const JobLog& job, const PageTotals& totals) {
-  std::string text;
+  std::string text = totals.has_shmem ? slow_calls(job, totals) : "";
+  if (!totals.has_pages) return text;
   if (totals.slow.empty() && job.length_ns > 0)
-    text = "The job did not end in order, so that node 0 named nothing. ";
+    text += "The job did not end in order, so that node 0 named nothing. ";
   for (const std::string& one : totals.slow) {
     std::string sentence = escaped(one);
     if (!sentence.empty() && sentence[0] >= 'a' && sentence[0] <= 'z')

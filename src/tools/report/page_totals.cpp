@@ -44,11 +44,13 @@ class Counter {
     out_.moved.assign(nodes, std::vector<std::uint64_t>(nodes));
     for (log_ = 0; log_ < job_.logs.size(); ++log_) {
       const NodeLog& log = job_.logs[log_];
-      if (!log.has_pages) continue;
+      if (!log.has_strips) continue;
+      (log.is_shmem ? out_.has_shmem : out_.has_pages) = true;
       for (const TextEntry& one : log.texts) text(one);
       for (const Entry& entry : log.entries) record(entry.record);
       for (auto& [number, since_ns] : alive_) lived(number, since_ns, job_.length_ns);
       alive_.clear();
+      call_at_.clear();
     }
     finish();
   }
@@ -72,6 +74,10 @@ class Counter {
         return;
       case Event::kShared:
         shared(record, one.text);
+        return;
+      case Event::kCall:
+        call_at_[record.object] = text;
+        called(by_call_[text], record);
         return;
       case Event::kRegion:
         out_.region_names[record.object] = text;
@@ -104,12 +110,21 @@ class Counter {
     out_.shared.push_back(std::move(one));
   }
 
+  void called(CallTotals& call, const Record& record) const {
+    call.kind = record.kind;
+    call.ns += record.value;
+    if (record.value < call.most_ns) return;
+    call.most_ns = record.value;
+    call.most_pe = job_.logs[log_].node;
+  }
+
   Strip& strip_of(std::uint64_t number) {
     number = std::min(number, kMostStrips);
     auto [at, fresh] = strip_at_.try_emplace({log_, number}, out_.strips.size());
     if (fresh) {
       Strip& strip = out_.strips.emplace_back();
       strip.log = log_;
+      strip.is_shmem = job_.logs[log_].is_shmem;
       strip.number = number;
       strip.name = fmt::format("thread {}", number);
       strip.steps.resize(points_);
@@ -145,7 +160,12 @@ class Counter {
              [&](std::size_t at, double ns) { steps[at] += ns; });
       return;
     }
-    if (record.kind == static_cast<std::uint8_t>(TimeKind::kLock))
+    if (job_.logs[log_].is_shmem) {
+      PlaceTotals& place = places_[record.object];
+      ++place.waits;
+      place.ns += record.value;
+      place.longest_ns = std::max(place.longest_ns, record.value);
+    } else if (record.kind == static_cast<std::uint8_t>(TimeKind::kLock))
       longest_[record.object] = std::max(longest_[record.object], record.value);
     out_.waits.push_back({log_, record});
   }
@@ -188,6 +208,10 @@ class Counter {
         homes_[record.object].bytes = std::max(homes_[record.object].bytes, record.value);
         homes_[record.object].pages[node] += record.number;
         return;
+      case Event::kCalls:
+        if (auto at = call_at_.find(record.object); at != call_at_.end())
+          by_call_[at->second].calls += record.value;
+        return;
       case Event::kRegionCount:
         if (record.kind < kRegionCounts) regions_[record.object].counts[record.kind] = record.value;
         return;
@@ -221,6 +245,22 @@ class Counter {
       part.address = address;
       out_.homes.push_back(std::move(part));
     }
+    std::map<std::string, PlaceTotals> by_place;
+    for (auto& [object, place] : places_) {
+      const std::string* name = out_.find_name(object);
+      PlaceTotals& sum = by_place[name != nullptr ? *name : "places without a name"];
+      sum.waits += place.waits;
+      sum.ns += place.ns;
+      sum.longest_ns = std::max(sum.longest_ns, place.longest_ns);
+    }
+    for (auto& [name, place] : by_place) {
+      place.name = name;
+      out_.places.push_back(std::move(place));
+    }
+    for (auto& [name, call] : by_call_) {
+      call.name = name;
+      out_.calls.push_back(std::move(call));
+    }
     sort();
     choose_regions();
   }
@@ -236,6 +276,8 @@ class Counter {
                        one.counts[static_cast<std::size_t>(MemoryCount::kFetched)]);
     });
     longest_first(out_.regions, [](const RegionTotals& one) { return one.ns; });
+    longest_first(out_.calls, [](const CallTotals& one) { return one.ns; });
+    longest_first(out_.places, [](const PlaceTotals& one) { return one.ns; });
     longest_first(out_.shared, [](const SharedPages& one) { return one.wait_ns; });
     std::erase_if(out_.waits, [this](const Wait& one) {
       auto strip = strip_at_.find({one.log, one.record.number});
@@ -273,6 +315,9 @@ class Counter {
   std::map<std::uint64_t, HomesPart> homes_;
   std::map<std::uint64_t, RegionTotals> regions_;
   std::map<std::uint64_t, std::vector<double>> region_ns_;
+  std::map<std::uint64_t, std::string> call_at_;  // of this log
+  std::map<std::string, CallTotals> by_call_;
+  std::map<std::uint64_t, PlaceTotals> places_;
 };
 
 }  // namespace
@@ -327,16 +372,22 @@ std::vector<Strip> strips_of_nodes(const std::vector<Strip>& strips) {
   return all;
 }
 
-std::string_view name_of_kind(std::size_t kind) {
+std::string_view name_of_kind(bool is_shmem, std::size_t kind) {
   constexpr std::string_view kNames[kTimeKinds] = {"fault", "lock", "barrier", "handler",
                                                    "protocol"};
+  constexpr std::string_view kOfShmem[] = {"transfer", "wait", "collective"};
+  if (is_shmem && kind < std::size(kOfShmem)) return kOfShmem[kind];
   return kind < kTimeKinds ? kNames[kind] : "?";
 }
 
-std::string name_of_wait(const PageTotals& totals, const Record& record) {
+std::string name_of_wait(const PageTotals& totals, bool is_shmem, const Record& record) {
   constexpr std::uint64_t kFirstOfTerrane = 0xffff'fff0, kNumbers = std::uint64_t{1} << 32;
   constexpr std::string_view kCounts[] = {"lock", "counter", "flag", "semaphore", "condition"};
   std::uint64_t kind = record.object / kNumbers;
+  if (is_shmem) {
+    const std::string* name = totals.find_name(record.object);
+    return name != nullptr ? *name : "a place without a name";
+  }
   switch (static_cast<TimeKind>(record.kind)) {
     case TimeKind::kBarrier:
       if (kind > 0) return totals.name_of_lock(record.object);

@@ -19,6 +19,7 @@ struct Strip {
   std::uint64_t number = 0;
   std::string name;
   bool is_program = true;     // false: a thread of Terrane
+  bool is_shmem = false;      // a PE's, whose kinds are calls of OpenSHMEM
   std::uint32_t threads = 1;  // that are added up here
   using Kinds = std::array<double, runtime::trace::kTimeKinds>;
   struct Step {
@@ -69,6 +70,21 @@ struct Wait {
   Record record;
 };
 
+// All calls of one function of OpenSHMEM.
+struct CallTotals {
+  std::string name;
+  std::uint8_t kind = 0;  // a TimeKind
+  std::uint64_t calls = 0, ns = 0;
+  std::uint64_t most_ns = 0;  // at the PE that was longest in it
+  std::uint32_t most_pe = 0;
+};
+
+// Waits with a record at one place of a program with OpenSHMEM.
+struct PlaceTotals {
+  std::string name;
+  std::uint64_t waits = 0, ns = 0, longest_ns = 0;
+};
+
 struct PageTotals {
   std::vector<Strip> strips;      // by node and number; those of the program first in each
   std::vector<LockTotals> locks;  // the longest wait of all first; the same of the following
@@ -81,6 +97,9 @@ struct PageTotals {
   std::vector<std::vector<std::uint64_t>> moved;  // bytes, from a node to a node: of the first ones
   std::vector<std::uint64_t> region_at;           // by step: number + 1 of a region; empty: none
   std::map<std::uint64_t, std::string> region_names;
+  bool has_pages = false, has_shmem = false;  // strips of them
+  std::vector<CallTotals> calls;
+  std::vector<PlaceTotals> places;
   std::uint64_t waits_without_record = 0;
 
   // The variable or allocation at an address, and the lock of a token; by its number where nobody
@@ -95,9 +114,9 @@ struct PageTotals {
 PageTotals count_pages(const JobLog& job, std::size_t points);
 // One strip for each node's threads of the program.
 std::vector<Strip> strips_of_nodes(const std::vector<Strip>& strips);
-// "fault", "lock", ... by a runtime::trace::TimeKind, without kRegion.
-std::string_view name_of_kind(std::size_t kind);
+// "fault", "lock", ... by a runtime::trace::TimeKind, without kRegion; of OpenSHMEM "transfer", ...
+std::string_view name_of_kind(bool is_shmem, std::size_t kind);
 // What was waited for, by a record kWait.
-std::string name_of_wait(const PageTotals& totals, const Record& record);
+std::string name_of_wait(const PageTotals& totals, bool is_shmem, const Record& record);
 
 }  // namespace terrane::tools::report

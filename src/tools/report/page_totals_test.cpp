@@ -53,6 +53,13 @@ class PageTotalsTest : public LogTest {
   }
 };
 
+// A name's calls at one PE.
+void note_call(EventLog& log, std::uint64_t number, std::string_view name, TimeKind kind,
+               std::uint64_t calls, std::uint64_t ns) {
+  log.note_text(Event::kCall, {.object = number, .value = ns, .kind = number_of(kind)}, name);
+  log.note(Event::kCalls, {.object = number, .value = calls});
+}
+
 void pass(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 // Its counter is added to at the end of a wait, which covers the steps before.
@@ -240,7 +247,7 @@ TEST_F(PageTotalsTest, ANodeMayHaveALogOfPagesAndOneOfChunks) {
   begin(0, 1).reset();
   create(0, 1)->note(Event::kState, {.object = 1, .kind = 1});
   JobLog job = read();
-  EXPECT_TRUE(job.has_chunks && job.has_pages);
+  EXPECT_TRUE(job.has_chunks && job.has_strips);
   EXPECT_EQ(job.logs.size(), 2u);
   EXPECT_EQ(job.notes.size(), 0u);
 }
@@ -269,6 +276,48 @@ TEST_F(PageTotalsTest, ManyThreadsAreOneStripForEachNode) {
   std::string text = page();
   EXPECT_TRUE(has(text, "<span>node 0, 40 threads</span>")) << text;
   EXPECT_TRUE(has(text, "<span>node 1, 40 threads</span>")) << text;
+}
+
+// Calls are added up by name, waits by place, whatever numbers each PE gives them.
+TEST_F(PageTotalsTest, CallsOfOpenShmemAreAddedUp) {
+  for (std::uint32_t pe : {0u, 1u}) {
+    auto log = EventLog::create({.folder = folder_,
+                                 .node = NodeId{pe},
+                                 .nodes = 2,
+                                 .host = "somewhere",
+                                 .front_end = ".shmem"});
+    ASSERT_TRUE(log.ok()) << log.error().message;
+    EventLog& to = *log.value();
+    to.note(Event::kShmem, {});
+    to.note_text(Event::kStrip, {.object = 0, .kind = 1}, "thread 0");
+    to.note(Event::kLives, {.object = 0, .kind = 1});
+    constexpr std::uint64_t kPlace = std::uint64_t{1} << 63;
+    to.note(Event::kWait, {.object = kPlace | (pe + 1),
+                           .value = (pe + 1) * kMillisecond,
+                           .kind = number_of(TimeKind::kLock)});
+    to.note_text(Event::kNamed, {.object = kPlace | (pe + 1), .value = 1}, "shmem_wait at a.c:1");
+    pass(10);
+    note_call(to, 1 - pe, "shmem_wait", TimeKind::kLock, 10 + pe, (1 + 2 * pe) * kMillisecond);
+    note_call(to, pe, "shmem_get", TimeKind::kFault, 5, kMillisecond);
+    to.note(Event::kLives, {.object = 0, .kind = 0});
+  }
+  PageTotals found = totals();
+  EXPECT_TRUE(found.has_shmem && !found.has_pages);
+  ASSERT_EQ(found.calls.size(), 2u);
+  EXPECT_EQ(found.calls[0].name, "shmem_wait");
+  EXPECT_EQ(found.calls[0].calls, 21u);
+  EXPECT_EQ(found.calls[0].ns, 4 * kMillisecond);
+  EXPECT_EQ(found.calls[0].most_ns, 3 * kMillisecond);
+  EXPECT_EQ(found.calls[0].most_pe, 1u);
+  EXPECT_EQ(found.calls[1].calls, 10u);
+  ASSERT_EQ(found.places.size(), 1u);
+  EXPECT_EQ(found.places[0].waits, 2u);
+  EXPECT_EQ(found.places[0].longest_ns, 2 * kMillisecond);
+  std::string text = page();
+  EXPECT_TRUE(has(text, "They waited longest in shmem_wait at a.c:1: 3.0 ms in 2 long waits"))
+      << text;
+  EXPECT_TRUE(has(text, "<td>shmem_get</td><td class=\"t\">transfer</td><td>10</td>")) << text;
+  EXPECT_FALSE(has(text, "node 0 named nothing")) << text;
 }
 
 }  // namespace

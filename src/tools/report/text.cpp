@@ -37,4 +37,8 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} MiB", number / (1 << 20));
 }
 
+std::string share_text(double part, double whole) {
+  return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0);
+}
+
 }  // namespace terrane::tools::report

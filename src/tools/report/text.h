@@ -12,4 +12,7 @@ std::string escaped(std::string_view text);
 std::string time_text(std::uint64_t ns);
 std::string bytes_text(std::uint64_t bytes);
 
+// "12 %" of a whole.
+std::string share_text(double part, double whole);
+
 }  // namespace terrane::tools::report

@@ -58,7 +58,7 @@ class Counter {
   void run() {
     for (const NodeLog& log : job_.logs) {
       NodeTotals& node = out_.nodes.emplace_back();
-      if (log.has_pages) continue;
+      if (log.has_strips) continue;
       for (const Entry& entry : log.entries) add(node, entry.record);
     }
     for (ChunkTotals& chunk : out_.chunks) std::sort(chunk.waits.begin(), chunk.waits.end());

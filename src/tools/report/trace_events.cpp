@@ -35,7 +35,7 @@ class Writer {
  public:
   Writer(const JobLog& job, const std::function<void(std::string_view)>& write)
       : job_(job), write_(write) {
-    if (job.has_pages) pages_ = count_pages(job, 1);
+    if (job.has_strips) pages_ = count_pages(job, 1);
   }
 
   TraceLeftOut run() {
@@ -129,20 +129,21 @@ class Writer {
   void waited(const Record& record) {
     bool is_region = record.kind == static_cast<std::uint8_t>(TimeKind::kRegion);
     auto region = pages_.region_names.find(record.object);
-    std::string name = !is_region                            ? name_of_wait(pages_, record)
+    std::string name = !is_region ? name_of_wait(pages_, log_->is_shmem, record)
                        : region == pages_.region_names.end() ? "region"
                                                              : "region " + region->second;
     std::uint64_t duration = std::min(record.value, record.time_ns);
     put("X", record.time_ns - duration, record.number, name,
         fmt::format(",\"cat\":\"{}\",\"dur\":{},\"args\":{{}}",
-                    is_region ? "region" : name_of_kind(record.kind), micros(duration)));
+                    is_region ? "region" : name_of_kind(log_->is_shmem, record.kind),
+                    micros(duration)));
   }
 
   // What part of a step went to a kind, also in waits that are too short for events of their own.
   void shared_time(const Record& record) {
     double percent = 0.1 * static_cast<double>(record.value) / std::max(record.number, 1u);
     put("C", record.time_ns, 0,
-        fmt::format("{} of thread {}, %", name_of_kind(record.kind), record.object),
+        fmt::format("{} of thread {}, %", name_of_kind(log_->is_shmem, record.kind), record.object),
         fmt::format(",\"args\":{{\"%\":{:.1f}}}", std::min(percent, 100.0)));
   }
 
