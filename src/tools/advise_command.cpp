@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "runtime/options.h"
 #include "tools/advise/advice.h"
+#include "tools/advise/kept_input.h"
 #include "tools/commands.h"
 #include "tools/launch/exit_codes.h"
 #include "tools/launch/host/preload.h"
@@ -103,18 +104,6 @@ int failed(const base::Error& error) {
   return kExitFailure;
 }
 
-// What the program reads is read by both runs: all of the input is kept first, but for a
-// terminal's.
-int input_for_both(const Folder& folder) {
-  if (::isatty(STDIN_FILENO) != 0) return STDIN_FILENO;
-  int file =
-      ::open((folder.path() + "/input").c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  char some[65536];
-  for (ssize_t got; file >= 0 && (got = ::read(STDIN_FILENO, some, sizeof some)) > 0;)
-    if (::write(file, some, static_cast<std::size_t>(got)) != got) return -1;
-  return file;
-}
-
 struct Run {
   std::vector<std::string> words, variables;
   int input = STDIN_FILENO;
@@ -131,10 +120,8 @@ int run_job(const Run& run, bool json) {
   variables.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (run.input != STDIN_FILENO) {
-    ::lseek(run.input, 0, SEEK_SET);
+  if (run.input != STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, run.input, STDIN_FILENO);
-  }
   if (!run.is_shown)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   else if (json)
@@ -156,17 +143,18 @@ int run_job(const Run& run, bool json) {
 // The program runs twice: first for the times, then for the pages.
 int record(const AdviseOptions& options, const std::string& front_end, const Folder& folder,
            const CommandContext& context) {
-  int input = input_for_both(folder);
-  if (input < 0) return failed(base::errno_error("the program's input cannot be kept"));
+  auto input = advise::KeptInput::begin(folder.path() + "/input");
+  if (!input) return failed(input.error());
   int code = run_job({.words = command_of(options, front_end, context),
                       .variables = {"TERRANE_RECORD=" + folder.times(), "TERRANE_RECORD_PAGES=0"},
-                      .input = input,
+                      .input = input.value()->first(),
                       .is_shown = true},
                      options.json);
+  int again = input.value()->again();
   if (code == 0)
     code = run_job({.words = command_of(options, front_end, context),
                     .variables = {"TERRANE_RECORD=" + folder.recorded(), "TERRANE_PREDICT=never"},
-                    .input = input},
+                    .input = again},
                    options.json);
   if (code != 0) {
     base::log("terrane advise: the program ended with exit code {}, so there is no forecast", code);

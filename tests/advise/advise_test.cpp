@@ -1,8 +1,11 @@
 // What `terrane advise` says of programs with a known fault, and of what it cannot forecast.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <regex>
 
 #include "../launcher/launched.h"
@@ -64,6 +67,33 @@ TEST(AdviseTest, MoreNodesHelpAProgramThatComputes) {
   EXPECT_TRUE(has(said.out, "{\"nodes\": 1, ")) << said.out;
   EXPECT_TRUE(has(said.out, "{\"nodes\": 4, ")) << said.out;
   EXPECT_GT(number_after(said.out, "\"speedup\": "), 1.5) << said.out;
+}
+
+// Somebody may yet write to a FIFO that this process has open.
+TEST(AdviseTest, BothRunsReadAnInputThatDoesNotEnd) {
+  base::TestFolder folder;
+  std::string fifo = folder / "fifo", line = std::string(kTerrane) + " advise -n 2 --json ";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> open(std::fopen(fifo.c_str(), "r+"),
+                                                       &std::fclose);
+  std::fputs("3\n", open.get());
+  std::fflush(open.get());
+  for (const char* program : {ADVISED_PROGRAM, SHARED_PROGRAM " lock"}) {
+    Outcome said = Launched({"sh", "-c", line + program + " <" + fifo}).finish();
+    EXPECT_EQ(said.exit_code, 0) << said.err;
+    EXPECT_FALSE(said.timed_out) << program << " hangs";
+    EXPECT_TRUE(has(said.out, "{\"nodes\": 2, ")) << said.out;
+  }
+}
+
+TEST(AdviseTest, BothRunsReadAFileFromWhereItIs) {
+  base::TestFolder folder;
+  std::ofstream(folder / "numbers") << "first\n3\n";
+  std::string line = std::string("{ read first; ") + kTerrane + " advise -n 2 --json " +
+                     ADVISED_PROGRAM + "; } <" + (folder / "numbers");
+  Outcome said = Launched({"sh", "-c", line}).finish();
+  EXPECT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_TRUE(has(said.out, "{\"nodes\": 2, ")) << said.out;
 }
 
 TEST(AdviseTest, ARecordingThatWasKeptAnswersMoreQuestions) {
