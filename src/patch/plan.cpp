@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "patch/gap.h"
@@ -98,27 +99,43 @@ class Planner {
     if (!found.locked.empty()) decoded_.emplace(number, std::move(found));
   }
 
+  // The first gap from a stretch on; gaps are in order.
+  std::vector<Doubt>::const_iterator gap_from(std::size_t number) const {
+    auto before = [](const Doubt& one, std::size_t at) { return one.stretch < at; };
+    return std::lower_bound(gaps_.begin(), gaps_.end(), number, before);
+  }
   bool is_gap(std::size_t number) const {
-    return std::any_of(gaps_.begin(), gaps_.end(),
-                       [number](const Doubt& one) { return one.stretch == number; });
+    auto gap = gap_from(number);
+    return gap != gaps_.end() && gap->stretch == number;
+  }
+  bool is_near_gap(std::size_t number) const {
+    const CodeRange& range = stretches_[number].range;
+    auto reaches = [&](const Doubt& one) {
+      const CodeRange& gap = stretches_[one.stretch].range;
+      return range.begin < gap.end + kReach && gap.begin < range.end + kReach;
+    };
+    auto next = gap_from(number);
+    return (next != gaps_.end() && reaches(*next)) ||
+           (next != gaps_.begin() && reaches(*std::prev(next)));
   }
 
-  // Where jumps and calls lead, in order; with bytes that may be one, where a function cannot be
-  // decoded.
-  std::vector<std::uint64_t> all_targets() const {
+  // Where jumps and calls into gaps lead, in order, and some others; with bytes that may be one,
+  // where a function cannot be decoded. Only what may have such a jump is decoded.
+  std::vector<std::uint64_t> targets_in_gaps() const {
     std::vector<std::uint64_t> all, inside;
     for (const Doubt& one : gaps_) {
       const CodeRange& gap = stretches_[one.stretch].range;
       for (std::uint64_t at = gap.begin; at < gap.end; ++at) inside.push_back(at);
     }
+    const TargetFinder finder(inside);
     for (std::size_t i = 0; i < stretches_.size(); ++i) {
-      if (is_gap(i)) continue;
       const CodeRange& range = stretches_[i].range;
+      if (is_gap(i)) continue;
+      auto possible = finder.find(bytes_of(file_, range), range.begin);
+      if (possible.empty() && !is_near_gap(i)) continue;
       Decoded found = decode(bytes_of(file_, range), range.begin, fences_);
       all.insert(all.end(), found.targets.begin(), found.targets.end());
-      if (found.is_good) continue;
-      auto possible = possible_targets(bytes_of(file_, range), range.begin, inside);
-      all.insert(all.end(), possible.begin(), possible.end());
+      if (!found.is_good) all.insert(all.end(), possible.begin(), possible.end());
     }
     std::sort(all.begin(), all.end());
     return all;
@@ -127,7 +144,7 @@ class Planner {
   // Doubts about what lies between two functions: see gap.h. The rest is data.
   void judge_gaps() {
     if (gaps_.empty()) return;
-    std::vector<std::uint64_t> targets = all_targets();
+    std::vector<std::uint64_t> targets = targets_in_gaps();
     for (const Doubt& one : gaps_) {
       const CodeRange& range = stretches_[one.stretch].range;
       if (!file_.has_unwinding()) {
@@ -176,8 +193,9 @@ class Planner {
     for (const Site& site : plan_.sites)
       for (std::uint64_t i = 1; i < site.instruction.length; ++i)
         inner.push_back(site.instruction.address + i);
+    const TargetFinder finder(inner);
     for (const CodeRange& section : file_.code()) {
-      auto some = possible_targets(bytes_of(file_, section), section.begin, inner);
+      auto some = finder.find(bytes_of(file_, section), section.begin);
       targets_.insert(targets_.end(), some.begin(), some.end());
     }
     for (const Site& site : plan_.sites)
@@ -246,7 +264,7 @@ class Planner {
   std::map<std::size_t, Decoded> decoded_;
   std::map<std::size_t, CodeRange> rooms_;
   std::vector<std::uint64_t> targets_;
-  std::vector<Doubt> gaps_;  // between functions
+  std::vector<Doubt> gaps_;  // between functions, in order
   Plan plan_;
 };
 
@@ -261,21 +279,24 @@ Plan make_plan(const ElfCode& file, bool without_jumps, Fences fences) {
   return Planner(file, fences).make(without_jumps);
 }
 
-std::vector<std::uint64_t> possible_targets(std::span<const std::uint8_t> code,
-                                            std::uint64_t address,
-                                            const std::vector<std::uint64_t>& wanted) {
+TargetFinder::TargetFinder(const std::vector<std::uint64_t>& wanted) {
+  if (wanted.empty()) return;
+  first_ = wanted.front();
+  is_wanted_.resize(wanted.back() - first_ + 1);
+  for (std::uint64_t one : wanted) is_wanted_[one - first_] = true;
+}
+
+std::vector<std::uint64_t> TargetFinder::find(std::span<const std::uint8_t> code,
+                                              std::uint64_t address) const {
   std::vector<std::uint64_t> found;
-  if (wanted.empty() || code.size() < sizeof(std::int32_t)) return found;
-  std::uint64_t first = wanted.front(), span = wanted.back() - first + 1;
-  std::vector<bool> is_wanted(span);
-  for (std::uint64_t one : wanted) is_wanted[one - first] = true;
+  if (is_wanted_.empty()) return found;
   for (std::size_t at = 0; at + sizeof(std::int32_t) <= code.size(); ++at) {
     if (!ends_opcode(code, at)) continue;
     std::int32_t away = 0;
     std::memcpy(&away, code.data() + at, sizeof away);
     std::uint64_t target =
         address + at + sizeof away + static_cast<std::uint64_t>(std::int64_t{away});
-    if (target - first < span && is_wanted[target - first]) found.push_back(target);
+    if (target - first_ < is_wanted_.size() && is_wanted_[target - first_]) found.push_back(target);
   }
   return found;
 }

@@ -39,10 +39,18 @@ struct Plan {
 // the middle of it. without_jumps: all are traps.
 Plan make_plan(const ElfCode& file, bool without_jumps, Fences fences = Fences::kLeave);
 
-// Of `wanted`, in order: those that four bytes of `code` behind an opcode, wherever that begins,
-// give as the target of a jump or a call of 32 bits. More than there are, never fewer.
-std::vector<std::uint64_t> possible_targets(std::span<const std::uint8_t> code,
-                                            std::uint64_t address,
-                                            const std::vector<std::uint64_t>& wanted);
+// Finds jumps and calls to addresses that are wanted.
+class TargetFinder {
+ public:
+  explicit TargetFinder(const std::vector<std::uint64_t>& wanted);  // in order
+
+  // Of the addresses: those that four bytes of `code` behind an opcode, wherever that begins, give
+  // as the target of a jump or a call of 32 bits. More than there are, never fewer.
+  std::vector<std::uint64_t> find(std::span<const std::uint8_t> code, std::uint64_t address) const;
+
+ private:
+  std::uint64_t first_ = 0;
+  std::vector<bool> is_wanted_;  // by address, from the first one on
+};
 
 }  // namespace terrane::patch

@@ -8,10 +8,10 @@ namespace {
 TEST(PlanTest, AJumpIntoAnInstructionIsSeenWhereverItBegins) {
   // jmp +2, at 0x100; its target is 0x107. A number of the same bytes is no jump.
   const std::vector<std::uint8_t> jump{0xe9, 2, 0, 0, 0}, number{0x68, 2, 0, 0, 0};
-  EXPECT_EQ(possible_targets(jump, 0x100, {0x107}), std::vector<std::uint64_t>{0x107});
-  EXPECT_TRUE(possible_targets(number, 0x100, {0x107}).empty());
+  EXPECT_EQ(TargetFinder({0x107}).find(jump, 0x100), std::vector<std::uint64_t>{0x107});
+  EXPECT_TRUE(TargetFinder({0x107}).find(number, 0x100).empty());
   const std::vector<std::uint8_t> hidden{0x90, 0x0f, 0x84, 0xfa, 0xff, 0xff, 0xff};
-  EXPECT_EQ(possible_targets(hidden, 0x100, {0x101}), std::vector<std::uint64_t>{0x101});
+  EXPECT_EQ(TargetFinder({0x101}).find(hidden, 0x100), std::vector<std::uint64_t>{0x101});
 }
 
 TEST(PlanTest, AThreadsOwnWordsAndFencesStay) {

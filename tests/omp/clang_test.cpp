@@ -24,6 +24,20 @@ TEST(OmpClangTest, EachConstructWorksAlone) {
     expect_good("-n 2 --threads 2", program("c") + " " + mode);
 }
 
+// Intel's compilers make calls of atomic constructs.
+TEST(OmpClangTest, AtomicCallsHaveTheResultsOfLibomp) {
+  Outcome plain = Launched({program("kmp_atomics"), "table"}).finish();
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  ASSERT_GT(count(plain.out, "\n"), 1000);
+  Outcome ours = run_omp("-n 2 --threads 1", program("kmp_atomics") + " table");
+  EXPECT_EQ(ours.exit_code, 0) << ours.err;
+  EXPECT_EQ(ours.out, plain.out);
+}
+
+TEST(OmpClangTest, AtomicCallsOfAllThreadsAreAtomic) {
+  for (const std::string& team : kTeams) expect_good(team, program("kmp_atomics"));
+}
+
 TEST(OmpClangTest, EveryWayToFindWritesDoes) { expect_good_everywhere(program("kmp")); }
 
 class OmpClangHostsTest : public OnHosts {};
