@@ -40,7 +40,7 @@ void waits(int self, int pes) {
     shmem_quiet();
     shmem_clear_lock(&lock);
     shmem_putmem(block, block, sizeof block, (self + 1) % pes);
-    if (self == 1) compute(0.02);
+    if (self == 1) compute(0.04);
     shmem_barrier_all();  // for the late one
   }
 }

@@ -62,7 +62,8 @@ TEST_F(ShmemReportTest, WaitsHaveTheLineOfTheirCall) {
   std::string flag = "shmem_long_wait_until at " + line_of("// for the flag");
   std::string late = "shmem_barrier_all at " + line_of("// for the late one");
   expect_has(text, "<table id=\"places\">");
-  expect_has(text, "<tr><td>" + flag + "</td><td>20</td>");
+  expect_has(text, "<tr><td>" + flag + "</td>");
+  expect_has(text, "<tr><td>shmem_long_wait_until</td><td class=\"t\">wait</td><td>20</td>");
   expect_has(text, "<tr><td>" + late + "</td>");
   expect_has(text, "They waited longest in " + late + ": ");
   expect_has(text, "PE 1 computed ");
