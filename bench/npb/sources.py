@@ -80,7 +80,8 @@ class Sources:
         done = subprocess.run(["make", program, f"CLASS={size}", "NPROCS=2"], cwd=self.folders[side],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         binaries = os.path.join(self.folders[side], "bin")
-        for name in (f"{program.lower()}.{size}.x", f"{program.lower()}.{size}.2"):
+        stem = f"{program.lower()}.{size}"
+        for name in (stem, f"{stem}.x", f"{stem}.2"):  # NPB 3.3; 3.3.1 and 3.4; MPI
             if done.returncode == 0 and os.path.exists(os.path.join(binaries, name)):
                 return os.path.join(binaries, name)
         raise RuntimeError(f"{program} of {side} was not built: " + " / ".join(done.stdout.splitlines()[-4:]))
