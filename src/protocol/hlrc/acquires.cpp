@@ -25,7 +25,7 @@ Task<> Acquires::apply(Strand& s, std::uint32_t barrier_exit, std::uint64_t acti
                   .grant = grant,
                   .wanted = &wanted};
   ++node_.activity;
-  if (barrier_exit == 0) node_.predictor.lock_acquired();
+  if (barrier_exit == 0) node_.predictor.acquired(false);
   if (barrier_exit == 0) node_.acquired.fetch_add(1);
   co_await subscriptions_.expect_subscribed(s);
   select_invalid(grant.notices);
@@ -89,7 +89,7 @@ Task<> Acquires::learn(Strand& s, Grant& grant) {
 
 Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool at_rendezvous) {
   if (mutant(Mutant::kCountLearnsUnlocked)) co_await node_.enter(s);
-  if (!at_rendezvous) node_.predictor.lock_acquired();
+  if (!at_rendezvous) node_.predictor.acquired(false);
   std::vector<wire::WantedBlock> wanted;
   AcquirePoint at{.usable = grant.activity != kUnsettled,
                   .grant = grant,
@@ -155,7 +155,7 @@ void Acquires::select_invalid(Bytes notices) {
 Task<> Acquires::expire(Strand& s, NodeId origin, Bytes ranges) {
   co_await node_.enter(s);
   ++node_.activity;
-  node_.predictor.lock_acquired();
+  node_.predictor.acquired(false);
   node_.acquired.fetch_add(1);
   invalid_.clear();
   BlockRange range;

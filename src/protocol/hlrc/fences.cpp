@@ -6,6 +6,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 // Homes write untracked blocks without notices, so leases die also where no node has told anything.
 Task<bool> Fences::fence(Strand& s) {
   if (node_.config.nodes == 1 || node_.config.sequential) co_return false;
+  node_.predictor.acquired(true);
   if (!mutant(Mutant::kFenceWithoutRelease)) co_await releases_.release(s);
   bool moved = co_await hear(s);
   bool leases = !moved && node_.has_leases() && !mutant(Mutant::kFenceKeepsLeases);

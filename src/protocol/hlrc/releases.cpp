@@ -147,7 +147,7 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
   if (state == BlockState::kHome) {
     if (node_.tracked.contains(block)) {
       untracked_ = true;
-      co_await tracked_homes_.untrack(s, block);
+      co_await tracked_homes_.found_written(s, block);
     } else if (taken) {
       mark(Mark::kReleaseTellsTaken);
       notices_.notice(block);

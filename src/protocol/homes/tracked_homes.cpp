@@ -8,10 +8,30 @@ Task<> TrackedHomes::untrack(Strand& s, std::uint64_t block) {
     co_await notices_.compare_home(s, block);
     co_return;
   }
+  node_.predictor.written_when_tracked(block);
+  co_await end_tracking(s, block);
+}
+
+// The scan has protected the block again, or, with detection by fault, the release has. So a later
+// write is detected, and gets a notice of its own.
+Task<> TrackedHomes::found_written(Strand& s, std::uint64_t block) {
+  if (node_.config.check_races) {
+    co_await notices_.compare_home(s, block);
+    co_return;
+  }
+  if (!node_.predictor.written_when_tracked(block)) {
+    co_await end_tracking(s, block);
+    co_return;
+  }
+  mark(Mark::kReleaseKeepsTracked);
+  if (mutant(Mutant::kKeepsTrackedWritable)) co_await s.perform(Unprotect{{block, 1}});
+  notices_.notice(block);
+}
+
+Task<> TrackedHomes::end_tracking(Strand& s, std::uint64_t block) {
   mark(Mark::kReleaseUntracksHome);
   if (mutant(Mutant::kKeepTrackedWhenWritten)) co_return;
   co_await leave_to_leases(s, block, kHere);
-  node_.predictor.written_when_tracked(block);
   notices_.notice(block);
 }
 

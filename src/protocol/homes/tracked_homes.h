@@ -20,8 +20,10 @@ class TrackedHomes {
   // A tracked home block was written: leaves it to leases, with a notice for the copies that rely
   // on one. If homes look for races, it stays tracked, and gets the notice.
   Task<> untrack(Strand& s, std::uint64_t block);
-  // Does the same to all tracked blocks, which no thread has written since they were tracked, if
-  // the predictor says so.
+  // The same for one that a release has found written: it may also stay tracked, with the notice.
+  Task<> found_written(Strand& s, std::uint64_t block);
+  // Leaves all tracked blocks to leases, with notices, if the predictor says so: no thread has
+  // written them since they were tracked.
   Task<> untrack_idle(Strand& s);
   // For home blocks that readers asked for since the last release, as the predictor says: protects
   // them, then lets readers keep their copies until a notice.
@@ -31,6 +33,7 @@ class TrackedHomes {
   Task<> leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word);
 
  private:
+  Task<> end_tracking(Strand& s, std::uint64_t block);
   std::uint64_t count() const;
   Task<bool> may_untrack(Strand& s, std::uint64_t block);
   Task<> publish(Strand& s, BlockRange run);

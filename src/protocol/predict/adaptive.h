@@ -61,8 +61,9 @@ class AdaptivePredictor final : public Predictor {
   std::uint64_t remap_count(std::uint64_t block) override;
   void remapped(std::uint64_t block) override;
 
-  void lock_acquired() override { past_.count_lock(); }
+  void acquired(bool at_fence) override { at_fence ? tracking_.count_fence() : past_.count_lock(); }
   void barrier_passed() override {
+    tracking_.round_ends();
     if (past_.end_round() % past_.tunables.prediction_budget_back == 0) first_miss_.gain(1);
   }
   AcquirePlan at_acquire(BlockRange run, bool barrier, const CopiesAtAcquire& copies) override {
@@ -85,9 +86,9 @@ class AdaptivePredictor final : public Predictor {
     idle_tracking_.tracked();
     return true;
   }
-  void written_when_tracked(std::uint64_t block) override {
-    tracking_.written(block);
+  bool written_when_tracked(std::uint64_t block) override {
     idle_tracking_.written();
+    return tracking_.written(block);
   }
   bool untracks_idle(std::uint64_t blocks) override { return idle_tracking_.ends(blocks); }
   bool tells_unchanged(std::uint64_t block) override { return silent_writes_.tells(block); }

@@ -292,6 +292,25 @@ TEST_F(AdaptivePredictorTest, AWrittenTrackedBlockKeepsTheOthersTracked) {
   }
 }
 
+TEST_F(AdaptivePredictorTest, AWrittenHomeStaysTrackedWhereNodesMakeManyFences) {
+  EXPECT_FALSE(predictor_.written_when_tracked(7)) << "there was no fence";
+  for (int i = 0; i < 100; ++i) predictor_.acquired(true);
+  int kept = 0;
+  for (int i = 0; i < 32; ++i) kept += predictor_.written_when_tracked(7) ? 1 : 0;
+  EXPECT_EQ(kept, 31) << "then its readers have to ask again";
+  EXPECT_TRUE(predictor_.tracks(7)) << "and are heard at once";
+  for (int i = 0; i < 10; ++i) predictor_.barrier_passed();
+  EXPECT_FALSE(predictor_.written_when_tracked(7)) << "the fences are long ago";
+}
+
+TEST_F(AdaptivePredictorTest, AFewFencesBesideEachBarrierKeepNoHomeTracked) {
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 8; ++i) predictor_.acquired(true);
+    EXPECT_FALSE(predictor_.written_when_tracked(7));
+    predictor_.barrier_passed();
+  }
+}
+
 TEST_F(AdaptivePredictorTest, AFewLeasesArriveInMemoryAndNowAndThenByMessages) {
   int held = 0;
   for (int i = 0; i < 160; ++i) held += predictor_.holds_memory_barrier_with_leases(4) ? 1 : 0;

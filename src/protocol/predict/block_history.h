@@ -49,7 +49,8 @@ struct BlockHistory {
 
   // At the home: how often it was written soon after it was tracked.
   Guess<std::uint8_t> track_failures;
-  Guess<std::uint16_t> track_skip;  // how many more requests to track it are ignored
+  Guess<std::uint16_t> track_skip;   // how many more requests to track it are ignored
+  Guess<std::uint8_t> kept_tracked;  // how often on end it stayed tracked although it was written
   // The round from which on it may be offered.
   Guess<std::uint32_t> stays_until;
   // How many of its offers threads of this node have ended since the home came here.

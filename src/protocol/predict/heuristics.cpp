@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "with_arrival",
     "with_grant",
     "track_back_off",
+    "keep_tracked",
     "untrack_idle",
     "tell_unchanged",
     "offer",

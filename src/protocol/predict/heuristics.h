@@ -28,6 +28,7 @@ enum class Heuristic : std::uint8_t {
   kWithArrival,              // in a job of two nodes, pushes go with arrivals
   kWithGrant,                // a grant carries the blocks that the last acquire fetched
   kTrackBackOff,             // blocks written each time they are tracked are tracked seldom
+  kKeepTracked,              // ... but homes stay tracked where nodes make many fences
   kUntrackIdle,              // a few tracked blocks that no node writes go back to leases
   kTellUnchanged,            // writes of the values that were there give notice
   kOffer,                    // homes are offered to their only writer

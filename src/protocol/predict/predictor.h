@@ -194,8 +194,8 @@ class Predictor {
 
   // ---- acquires
 
-  virtual void lock_acquired() {}   // an acquire by a lock begins
-  virtual void barrier_passed() {}  // a barrier, or a rendezvous, has ended here
+  virtual void acquired(bool /*at_fence*/) {}  // an acquire by a lock begins, or a fence
+  virtual void barrier_passed() {}             // a barrier, or a rendezvous, has ended here
   // `run`: copies of adaptive regions. `barrier`: false at the acquire of a lock.
   virtual AcquirePlan at_acquire(BlockRange run, bool /*barrier*/, const CopiesAtAcquire&) {
     return {.blocks = run.count};
@@ -222,8 +222,9 @@ class Predictor {
   // At the home: a reader has asked for the block. Whether the home tracks it, so that readers can
   // rely on notices.
   virtual bool tracks(std::uint64_t /*block*/) { return true; }
-  // At the home: a tracked block was written.
-  virtual void written_when_tracked(std::uint64_t /*block*/) {}
+  // At the home: a tracked block was written, and its readers get a notice. Whether it stays
+  // tracked, where a release found it so; else it is left to leases.
+  virtual bool written_when_tracked(std::uint64_t /*block*/) { return false; }
   // A release found none of this node's tracked homes, so many blocks, written: whether all of them
   // go back to leases.
   virtual bool untracks_idle(std::uint64_t /*blocks*/) { return false; }

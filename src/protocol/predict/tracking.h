@@ -19,23 +19,48 @@ class Tracking {
     past.track_skip = static_cast<std::uint16_t>(past.track_skip - 1);
     return false;
   }
-  void written(std::uint64_t block) {
-    if (!past_.on(Heuristic::kTrackBackOff)) return;
+  // Whether it stays tracked. Each fence drops the leases, so at a node that makes many of them a
+  // reader would fetch a block time after time. One that is tracked stays so, until it was found
+  // written so often that its readers have to ask again.
+  bool written(std::uint64_t block) {
     BlockHistory& past = past_.of(block);
+    bool often = fences_often();
+    bool keeps = often && past.kept_tracked < past_.tunables.most_kept_tracked;
+    past.kept_tracked = keeps ? static_cast<std::uint8_t>(past.kept_tracked + 1) : std::uint8_t{0};
+    if (!often && past_.on(Heuristic::kTrackBackOff)) back_off(past);
+    return keeps;
+  }
+  void home_came(std::uint64_t block) {
+    BlockHistory& past = past_.of(block);
+    past.track_failures = 0;
+    past.track_skip = 0;
+    past.kept_tracked = 0;
+  }
+
+  void count_fence() {
+    if (fences_ < kMostFences) fences_ = fences_ + 1;
+  }
+  void round_ends() {
+    std::uint32_t a_round = past_.tunables.fences_a_round;
+    fences_ = fences_ > a_round ? fences_ - a_round : 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kMostFences = 1024;
+
+  void back_off(BlockHistory& past) const {
     if (past.track_failures < past_.tunables.track_failures)
       past.track_failures = static_cast<std::uint8_t>(past.track_failures + 1);
     past.track_skip = past.track_failures < 2
                           ? std::uint16_t{0}
                           : static_cast<std::uint16_t>(4u << past.track_failures);
   }
-  void home_came(std::uint64_t block) {
-    BlockHistory& past = past_.of(block);
-    past.track_failures = 0;
-    past.track_skip = 0;
+  bool fences_often() const {
+    return past_.on(Heuristic::kKeepTracked) && fences_ >= past_.tunables.many_fences;
   }
 
- private:
   Past& past_;
+  Guess<std::uint32_t> fences_;  // grows with each fence, less with each round
 };
 
 // At the home: a few tracked blocks that no node writes cost each release a scan for each of their

@@ -80,6 +80,15 @@ struct Tunables {
   // ---- tracking and notices
   // Vain trackings up to which the back-off doubles, at most to 4 << 8 requests: 2 to 12.
   std::uint8_t track_failures = 8;
+  // Fences, beyond fences_a_round in each round, from which on written homes stay tracked: notices
+  // and protected pages, against copies that each fence drops; 8 to 512.
+  std::uint32_t many_fences = 32;
+  // Fences in a round that do not count: 1 to 64. A program of phases has a few beside its
+  // barriers.
+  std::uint32_t fences_a_round = 8;
+  // How often on end such a home may be found written until its readers have to ask again: notices
+  // that no reader needs, against a miss of each reader; 3 to 255.
+  std::uint8_t most_kept_tracked = 31;
   // Releases in a row that find none of a node's tracked blocks written, until these go back to
   // leases: a scan (1 us) in each release, against a miss of each reader that still needs them; 16
   // to 1024. Doubles each time that a reader asks again.

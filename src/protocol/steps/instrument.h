@@ -66,6 +66,7 @@ enum class Mark : std::uint8_t {
   kReleaseLosesClaim,        // another node claimed the block first
   kFaultProvesNeighbour,     // a fault shows that a refreshed copy beside it is used
   kReleaseUntracksHome,      // a tracked home was found written
+  kReleaseKeepsTracked,      // the same, and it stays tracked, with a notice
   kReleaseUntracksIdle,      // the predictor ends the tracking of a home
   kReleaseUntracksUnmapped,  // the same for a home that is not in the view
   kReleaseTellsTaken,        // a notice for a home that was written while it was a copy
@@ -276,6 +277,7 @@ enum class Mutant : std::uint8_t {
   kInvalidateWithoutDiff,   // rule 4: a written copy is dropped without its difference
   kPublishBeforeProtect,    // rule 5: "tracked" is published before the home is protected
   kKeepTrackedWhenWritten,  // rule 5: a home that is found written stays tracked, without a notice
+  kKeepsTrackedWritable,    // rule 5: ... with a notice, but its next write is not detected
   kUntrackSilently,         // rule 5: a home ends the tracking of a block without a notice
   kKeepLease,               // rule 5: an acquire does not drop the leases
   kLateCachedMark,     // rule 5: a copy enters the sets after it is made, so an acquire may miss it
