@@ -10,6 +10,7 @@
 #include "platform/fault_source.h"
 #include "tools/commands.h"
 #include "tools/doctor/gather.h"
+#include "tools/doctor/rooms.h"
 #include "tools/json_text.h"
 #include "tools/launch/host/limits.h"
 #include "transport/transport.h"

@@ -47,6 +47,7 @@ class LatePuts {
   };
 
   static void store(const Put& put) {
+    if (put.bytes.empty()) return;
     if (put.bytes.size() != sizeof(std::uint64_t)) {
       std::memcpy(put.to, put.bytes.data(), put.bytes.size());
       return;
