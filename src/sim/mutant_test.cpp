@@ -39,7 +39,8 @@ constexpr Search kSearches[] = {
 // is missed between a push and the next push. GrantDuringFlush: a reader asked during a flush.
 // BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier. FlushKeepsVersion: a
 // node flushes its writes between two pushes of the page. PipelineKeepsShort: fewer blocks come
-// than a pipelined request asked for.
+// than a pipelined request asked for. FenceTrustsUnapplied: a thread begins a fence while another
+// one of its node has learned what was announced, and has not dropped its copies yet.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -55,7 +56,8 @@ constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
                              {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix},
                              {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix},
                              {"FlushKeepsVersion", 3, 8'000},
-                             {"PipelineKeepsShort", 4, 7'500}};
+                             {"PipelineKeepsShort", 4, 7'500},
+                             {"FenceTrustsUnapplied", 0, 20261201000225300, Mix::kOnly, Mix::kMix}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {

@@ -102,6 +102,11 @@ Task<> Acquires::apply_learned(Strand& s, const Grant& grant, LockId count, bool
   co_await node_.leave(s);
 }
 
+Task<> Acquires::await_others(Strand& s) {
+  co_await node_.enter(s);
+  co_await node_.leave(s);
+}
+
 // Chooses which blocks the next request for the lock names: those that this acquire had to fetch.
 void Acquires::name_wanted(LockId lock, std::vector<wire::WantedBlock>& wanted) const {
   if (wanted.size() > wire::kMostWanted) {

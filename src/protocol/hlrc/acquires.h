@@ -45,6 +45,8 @@ class Acquires {
   // an acquire at a barrier.
   Task<> learn(Strand& s, Grant& grant);
   Task<> apply_learned(Strand& s, const Grant& grant, LockId count, bool at_rendezvous);
+  // Waits until other threads of this node have applied what they have learned.
+  Task<> await_others(Strand& s);
   // As Hlrc::expire.
   Task<> expire(Strand& s, NodeId origin, Bytes ranges);
 

@@ -112,9 +112,7 @@ Task<> CountOperations::pass_on(Strand& s, LockId count, const std::optional<Gra
 
 // Waits until other threads of this node have applied what they learned.
 Task<> CountOperations::await_others(Strand& s) {
-  if (mutant(Mutant::kCountTrustsUnapplied)) co_return;
-  co_await node_.enter(s);
-  co_await node_.leave(s);
+  if (!mutant(Mutant::kCountTrustsUnapplied)) co_await acquires_.await_others(s);
 }
 
 // Waits until the count has reached the awaited value. Result: whether a thread of another node

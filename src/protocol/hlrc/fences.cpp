@@ -9,6 +9,7 @@ Task<bool> Fences::fence(Strand& s) {
   node_.predictor.acquired(true);
   if (!mutant(Mutant::kFenceWithoutRelease)) co_await releases_.release(s);
   bool moved = co_await hear(s);
+  co_await await_others(s);
   bool leases = !moved && node_.has_leases() && !mutant(Mutant::kFenceKeepsLeases);
   if (leases) co_await acquires_.apply_at_fence(s, {});
   if (node_.core.announcements().is_quiet()) co_return moved;
@@ -16,6 +17,14 @@ Task<bool> Fences::fence(Strand& s) {
   Event announce = Announce{s.waiter()};
   while (co_await s.call(announce) != 0) moved = true;
   co_return moved;
+}
+
+// Another thread may have learned what was told here, and not have dropped its copies yet: it holds
+// the consistency lock until then.
+Task<> Fences::await_others(Strand& s) {
+  if (node_.settled_activity() != kUnsettled || mutant(Mutant::kFenceTrustsUnapplied)) co_return;
+  mark(Mark::kFenceAwaitsOthers);
+  co_await acquires_.await_others(s);
 }
 
 // What others have told stays until this node has learned it, so that each thread here finds it

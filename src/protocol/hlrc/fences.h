@@ -22,6 +22,7 @@ class Fences {
 
  private:
   Task<bool> hear(Strand& s);
+  Task<> await_others(Strand& s);
 
   NodeState& node_;
   Releases& releases_;

@@ -260,6 +260,7 @@ enum class Mark : std::uint8_t {
   kPromoteClaimsZeros,
   kFaultFindsSynchronises,
   kFaultFindsElsewhere,
+  kFenceAwaitsOthers,
   kFenceHears,
   kFenceWaitsForSibling,
   kFenceWaitsForOther,
@@ -459,6 +460,7 @@ enum class Mutant : std::uint8_t {
   kFenceAnswersEarly,      // ends before they have heard it
   kFenceTrustsIncomplete,  // of what another node tells, trusts that all have heard it already
   kFenceForgetsNews,       // does not acquire what others have told
+  kFenceTrustsUnapplied,   // takes what another thread has learned for applied
   kFenceKeepsLeases,       // keeps leases where nobody has told anything
   // Of homes that look for races (protocol/races):
   kCheckMissesDisplaced,  // a difference hides what the home's own threads have just changed
