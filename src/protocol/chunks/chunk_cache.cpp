@@ -298,7 +298,7 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
   pushed_.gone_over(id, *copy);
   if (copies_.make_room(id, *copy) != Room::kThere) {
     copy->pending[asked_exclusive].reset();
-    return give_back(id, *copy, message);
+    return give_back(from, id, *copy, message);
   }
   if (copy->pushed()) {
     if (asked_exclusive != flag(message, wire::kExclusiveFlag)) return false;
@@ -335,11 +335,14 @@ bool ChunkCache::granted(NodeId from, const ChunkMessage& message, Bytes tail) {
 }
 
 // There is no room for what was granted: the chunk has changed its coherence since the request. The
-// waiters ask again when there is room.
-bool ChunkCache::give_back(ChunkId id, Copy& copy, const ChunkMessage& message) {
+// waiters ask again when there is room. An upgrade that the home granted before it heard that the
+// bytes were given back is given back with them.
+bool ChunkCache::give_back(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message) {
   mark(Mark::kGrantGivenBack);
+  bool has_bytes = flag(message, wire::kDataFlag) || flag(message, wire::kBlankFlag);
+  bool is_back = copy.given_back && !copy.pushed() && !has_bytes && from != outbox_.self();
   copy.given_back = !copy.pushed() && copy.asks();
-  if (!copy.pushed() || flag(message, wire::kExclusiveFlag))
+  if (!is_back && (!copy.pushed() || flag(message, wire::kExclusiveFlag)))
     outbox_.send(home_of(id, view_),
                  {.kind = ChunkKind::kEvict, .chunk = id.value, .version = message.version});
   pump(id, copy);

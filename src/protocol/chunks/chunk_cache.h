@@ -54,7 +54,7 @@ class ChunkCache {
   bool learn(ChunkId id, const ChunkMessage& message, const std::string& name, bool owner);
   bool hinted(const ChunkMessage& message);
   bool granted(NodeId from, const ChunkMessage& message, Bytes tail);
-  bool give_back(ChunkId id, Copy& copy, const ChunkMessage& message);
+  bool give_back(NodeId from, ChunkId id, Copy& copy, const ChunkMessage& message);
   bool refused(const ChunkMessage& message);
   bool updated(NodeId from, const ChunkMessage& message, Bytes tail);
   bool credited(const ChunkMessage& message);

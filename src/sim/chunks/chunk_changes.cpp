@@ -149,9 +149,11 @@ void ChunkHistory::lost(std::uint32_t n, const chunks::Lost& lost) {
   if (deaths_ == 0) violated(Fault::kWrongValue, "chunk {} is told to be lost: nobody died", c);
   if (lost.name != program_->all[c].name)
     violated(Fault::kBadAnswer, "chunk {} is told to be {}", c, lost.name);
+  // Another chunk has the name now: only dead nodes knew this one, of which a report came late.
+  bool is_former = ids_[c] != chunks::kNoChunk && ids_[c] != lost.chunk;
   // The node that reports the loss is the chunk's home. It has no entry if the chunk is gone. If
   // the chunk was restored, it may have become pushed in the same step.
-  if (nodes_[n].machine->home().entry(lost.chunk) == nullptr) {
+  if (is_former || nodes_[n].machine->home().entry(lost.chunk) == nullptr) {
     gone_.push_back(lost.chunk);
     return;
   }

@@ -21,17 +21,21 @@ void ChunkHistory::declare_dead(const ChunkProgram::Change& death) {
   nodes_[n].dead_in = views_.size();
 }
 
-bool ChunkHistory::all_know_of(std::uint32_t n) const {
-  return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
-    return !node.alive || node.views >= nodes_[n].dead_in;
-  });
+// Of all nodes that are dead and go on: what one of them does may reach another one, which is told
+// of no more deaths, and through it a node that does not know of that one's death.
+bool ChunkHistory::all_know_of_deaths() const {
+  std::size_t last = 0;
+  for (const Node& node : nodes_)
+    if (node.undead) last = std::max(last, node.dead_in);
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [last](const Node& node) { return !node.alive || node.views >= last; });
 }
 
-// Its threads act only when all other nodes know of its death. Otherwise their actions could reach
+// Its threads act only when all living nodes know of its death. Otherwise their actions could reach
 // a node that does not know.
 void ChunkHistory::lead_undead(std::uint32_t n) {
   Node& node = nodes_[n];
-  if (!node.acts && all_know_of(n)) {
+  if (!node.acts && all_know_of_deaths()) {
     node.acts = true;
     for (std::uint32_t t = 0; t < threads_.size(); ++t)
       if (threads_[t].node == n && !threads_[t].waits) schedule_.ready(static_cast<ActorId>(t));

@@ -113,7 +113,7 @@ class ChunkHistory {
   // chunk_false_deaths.cpp: nodes that are declared dead and continue
   void declare_dead(const ChunkProgram::Change& death);
   void lead_undead(std::uint32_t node);
-  bool all_know_of(std::uint32_t node) const;
+  bool all_know_of_deaths() const;
   bool may_act(std::uint32_t thread, const ChunkOp& op) const;
   void resume_undead(std::uint32_t thread, const chunks::Resume& resume);
 

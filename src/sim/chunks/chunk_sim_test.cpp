@@ -69,6 +69,14 @@ constexpr ChunkRegression kRegressions[] = {
     {802716, "a try waited behind a writer where their chunk was pushed no more"},
     {10139, "a relay was sent a version before the answer to its own subscription"},
     {376089, "a grant without bytes crossed with those of an earlier one that was given back"},
+    {20261201000984990,
+     "not the protocol but the history: a chunk that only dead nodes knew was restored, when "
+     "another "
+     "one had its name already"},
+    {20261201002213975,
+     "two grants were given back one after the other, and the home heard of it twice"},
+    {20261201001924121,
+     "the same: a dead node that went on wrote through another one to a node that knew of neither"},
 };
 
 TEST(ChunkSimTest, SeedsThatOnceFailedStayRight) {
