@@ -8,7 +8,7 @@
 # What one would guess: an atomic construct is the same operation as without it, so each quotient is the nearest number,
 # as IEEE 754 wants it and as the same compiler's code has it.
 # Seen: 27,137 quotients of doubles and 26,982 of floats are the neighbour of the nearest number, and x / x is not 1 for
-# 216 of 1,999 numbers. Products are right. So the functions multiply by a reciprocal.
+# 216 of 1,999 numbers. Products are right. x times the rounded 1 / x is not 1 for the same number of them.
 # For our users: src/frontend/omp/kmp/atomics.cpp divides, so a program of Intel's compilers may have other last digits
 # with Terrane than with its own library; tests/omp/kmp_atomics_program.c compares with LLVM's library.
 #

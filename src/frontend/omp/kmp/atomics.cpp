@@ -176,6 +176,9 @@ void change_by(void* at, void* operand, void (*result)(void*, void*, void*)) {
 #define BOTH(TYPE_NAME, NAME, TYPE, RESULT)      \
   UPDATE(TYPE_NAME##_##NAME, TYPE, TYPE, RESULT) \
   CAPTURE(TYPE_NAME##_##NAME##_cpt, TYPE, TYPE, RESULT)
+#define BOTH_INTO(TYPE_NAME, NAME, SUFFIX, TYPE, RESULT) \
+  UPDATE(TYPE_NAME##_##NAME##SUFFIX, TYPE, TYPE, RESULT) \
+  CAPTURE_INTO(TYPE_NAME##_##NAME##_cpt##SUFFIX, TYPE, TYPE, RESULT)
 // The operand first.
 #define REVERSED(TYPE_NAME, NAME, TYPE, RESULT)        \
   UPDATE(TYPE_NAME##_##NAME##_rev, TYPE, TYPE, RESULT) \
@@ -243,6 +246,13 @@ void change_by(void* at, void* operand, void (*result)(void*, void*, void*)) {
   READ_AND_WRITE(TYPE_NAME, TYPE) \
   SWAP(TYPE_NAME, TYPE)
 
+// With an operand of twice its size.
+#define WITH_DOUBLE(TYPE_NAME, TYPE, OPERAND_NAME, OPERAND)    \
+  UPDATE(TYPE_NAME##_add_##OPERAND_NAME, TYPE, OPERAND, x + v) \
+  UPDATE(TYPE_NAME##_sub_##OPERAND_NAME, TYPE, OPERAND, x - v) \
+  UPDATE(TYPE_NAME##_mul_##OPERAND_NAME, TYPE, OPERAND, x* v)  \
+  UPDATE(TYPE_NAME##_div_##OPERAND_NAME, TYPE, OPERAND, x / v)
+
 // With an operand of 16 bytes.
 #define WIDE_BOTH(TYPE_NAME, NAME, SUFFIX, TYPE, RESULT)         \
   UPDATE(TYPE_NAME##_##NAME##SUFFIX##_fp, TYPE, Float16, RESULT) \
@@ -255,15 +265,18 @@ void change_by(void* at, void* operand, void (*result)(void*, void*, void*)) {
   WIDE_BOTH(TYPE_NAME, sub, _rev, TYPE, v - x) \
   WIDE_BOTH(TYPE_NAME, div, _rev, TYPE, v / x)
 
+// Any change of an object of so many bytes, by a function.
+#define BY_FUNCTION(SIZE)                                          \
+  void __kmpc_atomic_##SIZE(const Ident*, Gtid, void* at, void* v, \
+                            void (*result)(void*, void*, void*)) { \
+    change_by<SIZE>(at, v, result);                                \
+  }
 #define INTEGERS_WITH(SIZE)                                                    \
   WIDE(fixed##SIZE, std::make_signed_t<Word<SIZE>::Type>)                      \
   WIDE(fixed##SIZE##u, Word<SIZE>::Type)                                       \
   INTEGER(fixed##SIZE, std::make_signed_t<Word<SIZE>::Type>, Word<SIZE>::Type) \
   COMPARE(SIZE, std::make_signed_t<Word<SIZE>::Type>)                          \
-  void __kmpc_atomic_##SIZE(const Ident*, Gtid, void* at, void* v,             \
-                            void (*result)(void*, void*, void*)) {             \
-    change_by<SIZE>(at, v, result);                                            \
-  }
+  BY_FUNCTION(SIZE)
 // Where the object is `wanted` it becomes `v`.
 #define COMPARE(SIZE, TYPE)                                                                   \
   bool __kmpc_atomic_bool_##SIZE##_cas(const Ident*, Gtid, TYPE* at, TYPE wanted, TYPE v) {   \
@@ -285,22 +298,16 @@ void change_by(void* at, void* operand, void (*result)(void*, void*, void*)) {
     return all.before;                                                                        \
   }
 
-#define WIDE_OBJECT(SIZE)                                          \
-  void __kmpc_atomic_##SIZE(const Ident*, Gtid, void* at, void* v, \
-                            void (*result)(void*, void*, void*)) { \
-    change_by<SIZE>(at, v, result);                                \
-  }
-
 extern "C" {
 
 INTEGERS_WITH(1)
 INTEGERS_WITH(2)
 INTEGERS_WITH(4)
 INTEGERS_WITH(8)
-WIDE_OBJECT(10)
-WIDE_OBJECT(16)
-WIDE_OBJECT(20)
-WIDE_OBJECT(32)
+BY_FUNCTION(10)
+BY_FUNCTION(16)
+BY_FUNCTION(20)
+BY_FUNCTION(32)
 
 REAL(float4, float)
 REAL(float8, double)
@@ -309,35 +316,23 @@ REAL(float16, Float16)
 WIDE(float4, float)
 WIDE(float8, double)
 WIDE(float10, Float10)
-UPDATE(float4_add_float8, float, double, x + v)
-UPDATE(float4_sub_float8, float, double, x - v)
-UPDATE(float4_mul_float8, float, double, x* v)
-UPDATE(float4_div_float8, float, double, x / v)
+WITH_DOUBLE(float4, float, float8, double)
 
 COMPLEX(cmplx8, Complex8)
 COMPLEX(cmplx10, Complex10)
 COMPLEX(cmplx16, Complex16)
 // What is captured of this type goes to a place.
 READ_AND_WRITE(cmplx4, Complex4)
-UPDATE(cmplx4_add, Complex4, Complex4, x + v)
-UPDATE(cmplx4_sub, Complex4, Complex4, x - v)
-UPDATE(cmplx4_mul, Complex4, Complex4, x* v)
-UPDATE(cmplx4_div, Complex4, Complex4, x / v)
-UPDATE(cmplx4_sub_rev, Complex4, Complex4, v - x)
-UPDATE(cmplx4_div_rev, Complex4, Complex4, v / x)
-CAPTURE_INTO(cmplx4_add_cpt, Complex4, Complex4, x + v)
-CAPTURE_INTO(cmplx4_sub_cpt, Complex4, Complex4, x - v)
-CAPTURE_INTO(cmplx4_mul_cpt, Complex4, Complex4, x* v)
-CAPTURE_INTO(cmplx4_div_cpt, Complex4, Complex4, x / v)
-CAPTURE_INTO(cmplx4_sub_cpt_rev, Complex4, Complex4, v - x)
-CAPTURE_INTO(cmplx4_div_cpt_rev, Complex4, Complex4, v / x)
+BOTH_INTO(cmplx4, add, , Complex4, x + v)
+BOTH_INTO(cmplx4, sub, , Complex4, x - v)
+BOTH_INTO(cmplx4, mul, , Complex4, x* v)
+BOTH_INTO(cmplx4, div, , Complex4, x / v)
+BOTH_INTO(cmplx4, sub, _rev, Complex4, v - x)
+BOTH_INTO(cmplx4, div, _rev, Complex4, v / x)
 void __kmpc_atomic_cmplx4_swp(const Ident*, Gtid, Complex4* at, Complex4 v, Complex4* into) {
   *into = change(at, [=](Complex4) { return v; }).before;
 }
-UPDATE(cmplx4_add_cmplx8, Complex4, Complex8, x + v)
-UPDATE(cmplx4_sub_cmplx8, Complex4, Complex8, x - v)
-UPDATE(cmplx4_mul_cmplx8, Complex4, Complex8, x* v)
-UPDATE(cmplx4_div_cmplx8, Complex4, Complex8, x / v)
+WITH_DOUBLE(cmplx4, Complex4, cmplx8, Complex8)
 
 void __kmpc_atomic_start() { GOMP_atomic_start(); }
 void __kmpc_atomic_end() { GOMP_atomic_end(); }
