@@ -114,9 +114,9 @@ TEST(PagesWaitTest, WhoWaitsLongSaysForWhat) {
   expect_told("holder", {"has held lock 12 for", "and node ", "s for lock 12"});
   expect_told("unsignalled", {"s for counter 5 to be at least 7", "s for a unit of semaphore 6",
                               "s for flag 7 to be set", "s for a signal of condition 9"});
-  Outcome outcome = run_until_said(
-      {"-n", "3", "--patience", "0.2", "env", "TERRANE_ONE_SIDED=0", PAGES_PROGRAM, "stopped"},
-      {"s for an answer about pages from node 1"});
+  Outcome outcome = run_until_said({"-n", "3", "--heartbeat", "30", "--patience", "0.2", "env",
+                                    "TERRANE_ONE_SIDED=0", PAGES_PROGRAM, "stopped"},
+                                   {"s for an answer about pages from node 1"});
   EXPECT_EQ(count(outcome.out, "good"), 3) << outcome.out;
 }
 
