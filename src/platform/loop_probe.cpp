@@ -26,6 +26,7 @@ constexpr std::uint32_t kProbeRounds = 4;     // of which the last ones are comp
 constexpr std::uint32_t kMostSteps = 2000;    // until a state comes again
 constexpr std::uint32_t kMostBeginnings = 2;  // states that are waited for
 constexpr std::uint32_t kMostInAll = 2 * kMostSteps;
+constexpr std::uint32_t kLeastSteps = 500;      // whatever time they take
 constexpr std::uint32_t kMostCalls = 4;         // of the kernel: each may give the processor away
 constexpr std::uint32_t kMostElsewhere = 1500;  // in a row, of libraries that the loop calls
 constexpr std::uintptr_t kEndOfPrograms = std::uintptr_t{1} << 47;
@@ -50,7 +51,8 @@ struct Steps {
   IsCalled is_called;  // nullptr: it is the thread's own wish
   std::atomic<pid_t> thread;
   std::atomic<std::uint32_t> number;
-  std::uint64_t since_ns;
+  std::uint64_t since_ns, longest_ns;
+  std::uint64_t until_ns;  // of the thread's processor time
   bool had_closed_trap, has_pushed_flags;
   bool may_poll;  // no instruction so far excludes that
   std::uint64_t beginning, trail, last_trail;
@@ -109,6 +111,20 @@ bool is_on_signal_stack(const ucontext_t& context) {
   auto begin = reinterpret_cast<std::uintptr_t>(context.uc_stack.ss_sp);
   auto now = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
   return now - begin < context.uc_stack.ss_size;
+}
+
+std::uint64_t own_processor_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// A step takes 2 us, and in some virtual machines 16.
+bool is_late() {
+  constexpr std::uint32_t kStepsALook = 16;
+  return the_probe.in_all >= kLeastSteps && the_probe.in_all % kStepsALook == 0 &&
+         own_processor_ns() >= the_probe.until_ns;
 }
 
 struct Code {
@@ -186,7 +202,7 @@ bool take_step(const ucontext_t& context) {
   bool goes_on = may_step(kind, context);
   if (kind == StepKind::kCallsKernel) ++the_probe.calls;
   std::uint32_t most = the_probe.may_poll ? kMostInAll : kMostSteps;
-  bool is_full = ++the_probe.in_all >= most || the_probe.calls >= kMostCalls;
+  bool is_full = ++the_probe.in_all >= most || the_probe.calls >= kMostCalls || is_late();
   // A thread that has slept looks until it sleeps again, or does other things at length.
   the_probe.is_whole = is_full || (!goes_on && is_own_wish());
   if (!goes_on || is_full) return false;
@@ -287,7 +303,8 @@ bool is_free() {
   return true;
 }
 
-void prepare(IsOwnCode is_own, IsCalled is_called) {
+void prepare(std::uint64_t longest_ns, IsOwnCode is_own, IsCalled is_called) {
+  the_probe.longest_ns = longest_ns;
   the_probe.is_own = is_own;
   the_probe.is_called = is_called;
   the_probe.thread = 0;
@@ -313,10 +330,11 @@ LoopReport report() {
 
 }  // namespace
 
-LoopReport probe_loop(pid_t thread, IsOwnCode is_own, IsCalled is_called) {
+LoopReport probe_loop(pid_t thread, std::uint64_t longest_ns, IsOwnCode is_own,
+                      IsCalled is_called) {
   struct sigaction before {};
   if (!is_free() || !take_traps(before)) return {};
-  prepare(is_own, is_called);
+  prepare(longest_ns, is_own, is_called);
   the_probe.thread = thread;
   probe_state.store(kAsked, std::memory_order_release);
   bool is_over = !send_probe(thread) || await_end();
@@ -328,9 +346,9 @@ LoopReport probe_loop(pid_t thread, IsOwnCode is_own, IsCalled is_called) {
   return report();
 }
 
-void offer_probe(IsOwnCode is_own) {
+void offer_probe(std::uint64_t longest_ns, IsOwnCode is_own) {
   if (!is_free() || !serves_traps() || is_traced()) return;
-  prepare(is_own, nullptr);
+  prepare(longest_ns, is_own, nullptr);
   probe_state.store(kOffered, std::memory_order_release);
 }
 
@@ -386,6 +404,7 @@ bool begin_probe(const siginfo_t& info, void* raw) {
   bool is_here = is_called == nullptr || the_probe.is_own(next_instruction(context)) ||
                  (!is_on_signal_stack(context) && is_called());
   if (!is_here) the_probe.thread = 0;
+  the_probe.until_ns = own_processor_ns() + the_probe.longest_ns;
   if (!is_here || !take_step(context)) {
     probe_state.store(kOver, std::memory_order_release);
     return true;
@@ -400,8 +419,8 @@ bool begin_probe(const siginfo_t& info, void* raw) {
 
 #else
 
-LoopReport probe_loop(pid_t, IsOwnCode, IsCalled) { return {}; }
-void offer_probe(IsOwnCode) {}
+LoopReport probe_loop(pid_t, std::uint64_t, IsOwnCode, IsCalled) { return {}; }
+void offer_probe(std::uint64_t, IsOwnCode) {}
 bool begin_offered_probe() { return false; }
 LoopReport take_offered_probe() { return {}; }
 bool begin_probe(const siginfo_t&, void*) { return false; }

@@ -40,16 +40,16 @@ struct LoopReport {
 };
 
 // Of a thread of this process, which should be running: a system call in which it waits would end
-// with EINTR. Takes some milliseconds, which that thread computes less. One thread at a time may
-// call this. A process that is traced, or has a handler of SIGTRAP of its own, is left alone.
-// x86-64 alone; elsewhere nothing polls.
-LoopReport probe_loop(pid_t thread, IsOwnCode is_own, IsCalled is_called);
+// with EINTR. Takes longest_ns of that thread's processor time at most, about, or 500 steps. One
+// thread at a time may call this. A process that is traced, or has a handler of SIGTRAP of its own,
+// is left alone. x86-64 alone; elsewhere nothing polls.
+LoopReport probe_loop(pid_t thread, std::uint64_t longest_ns, IsOwnCode is_own, IsCalled is_called);
 
 // Threads that sleep may not be looked at in this way, so they begin by themselves when they have
 // slept. offer_probe() permits it to one of them; begin_offered_probe() is called by a thread that
 // has just slept, and looks from here on to the next system call that waits; take_offered_probe()
 // gives the report. The first and the last are called by the thread that calls probe_loop().
-void offer_probe(IsOwnCode is_own);
+void offer_probe(std::uint64_t longest_ns, IsOwnCode is_own);
 bool begin_offered_probe();  // false: no probe is offered
 LoopReport take_offered_probe();
 

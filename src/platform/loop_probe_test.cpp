@@ -20,6 +20,8 @@ namespace {
 
 #if defined(__x86_64__)
 
+constexpr std::uint64_t kLongNs = 10'000'000'000;
+
 volatile int ready = 0;
 volatile long memory = 0;
 std::atomic<bool> over{false};
@@ -91,7 +93,7 @@ bool are_of(void (*loop)(), std::span<const LoopStep> steps) {
   usleep(10'000);
   bool polls = false;
   for (int i = 0; i < 2 && !polls; ++i) {
-    LoopReport report = probe_loop(thread, everything, is_not_called);
+    LoopReport report = probe_loop(thread, kLongNs, everything, is_not_called);
     polls = report.polls && are_of(loop, report.steps);
   }
   ready = 1;
@@ -109,6 +111,32 @@ TEST(LoopProbeDeathTest, ALoopThatComputesDoesNotPoll) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   for (auto* loop : {count_in_a_register, count_in_memory, add_in_floating_point, give_way})
     EXPECT_EXIT(find_out(loop, false), testing::ExitedWithCode(42), "");
+}
+
+// A look costs the thread no more than it may: a loop that would be looked at for 2,000 steps.
+[[noreturn]] void look_shortly() {
+  signal(SIGBUS, SIG_DFL);
+  FaultTestSpace space(FaultSourceKind::kSigsegv, 8);
+  std::atomic<pid_t> thread{0};
+  std::thread looping([&] {
+    ensure_signal_stack();
+    thread = gettid();
+    add_in_floating_point();
+  });
+  while (thread == 0) usleep(1000);
+  usleep(10'000);
+  auto steps_in = [&](std::uint64_t longest_ns) {
+    return probe_loop(thread, longest_ns, everything, is_not_called).steps.size();
+  };
+  bool is_cut = steps_in(1) < 600 && steps_in(kLongNs) > 1500;
+  ready = 1;
+  looping.join();
+  _exit(is_cut ? 42 : 43);
+}
+
+TEST(LoopProbeDeathTest, ALookEndsInItsTime) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(look_shortly(), testing::ExitedWithCode(42), "");
 }
 
 // As the trampolines of locked instructions do; the program never sees that it was looked at.
@@ -167,7 +195,7 @@ std::uintptr_t find_no_trap(std::uintptr_t) { return 0; }
   LoopReport report;
   for (int i = 0; i < looks && !report.is_whole; ++i) {
     usleep(10'000);
-    report = probe_loop(thread, is_own, is_called);
+    report = probe_loop(thread, kLongNs, is_own, is_called);
   }
   bool is_told = report.is_whole && !report.polls && report.thread == thread &&
                  std::any_of(report.steps.begin(), report.steps.end(),
@@ -207,7 +235,7 @@ TEST(LoopProbeDeathTest, OneLookIsEnoughAlsoInALibrary) {
   });
   LoopReport report;
   for (int i = 0; i < 1000 && report.thread == 0; ++i) {
-    offer_probe(everything);
+    offer_probe(kLongNs, everything);
     usleep(10'000);
     report = take_offered_probe();
   }
@@ -255,7 +283,8 @@ std::uintptr_t find_trap_of_test(std::uintptr_t at) {
     for (; ready == 0; usleep(300)) syscall(SYS_tgkill, getpid(), thread.load(), SIGUSR1);
   });
   int told = 0;
-  for (int i = 0; i < 50; ++i) told += probe_loop(thread, everything, is_called).is_whole ? 1 : 0;
+  for (int i = 0; i < 50; ++i)
+    told += probe_loop(thread, kLongNs, everything, is_called).is_whole ? 1 : 0;
   ready = 1;
   sending.join();
   looping.join();

@@ -32,6 +32,8 @@ namespace {
 constexpr std::uint64_t kLookNs = 50'000'000;
 // Between two probes of a thread, which cost it some milliseconds: at first, and at most.
 constexpr std::uint64_t kFirstPauseNs = 100'000'000, kLongestPauseNs = 4'000'000'000;
+// A probe takes this part of the time that the thread has not waited, and may take so much.
+constexpr std::uint64_t kPartOfTime = 100, kProbeNs = 10'000'000;
 // After one of a thread that computes, whether it waits meanwhile or not.
 constexpr std::uint64_t kRestNs = 1'000'000'000;
 // The same of a thread that sleeps or yields again and again, which the probe costs less.
@@ -129,7 +131,8 @@ void look_at(std::uint32_t number, std::uint64_t now_ns) {
   bool is_due = now_ns >= std::max(one.probe_due_ns, one.rests_until_ns) &&
                 use.ticks - one.since.ticks >= kLeastTicks;
   if (one.is_named || !is_due) return;
-  platform::LoopReport found = platform::probe_loop(thread, is_own_code, is_in_program);
+  std::uint64_t longest_ns = std::max(kProbeNs, (now_ns - one.since_ns) / kPartOfTime);
+  platform::LoopReport found = platform::probe_loop(thread, longest_ns, is_own_code, is_in_program);
   if (found.thread == 0) one.probe_due_ns = now_ns + kFirstPauseNs;
   if (found.thread == 0 || threads[number].load() != thread) return;
   one.pause_ns = std::min(2 * one.pause_ns, kLongestPauseNs);
@@ -190,7 +193,7 @@ void note_own_sleep() {
   bool serves = serves_atomics() && Program::get()->node().nodes() > 1;
   Program::get()->node().set_role("watcher");
   for (;;) {
-    if (serves) platform::offer_probe(is_own_code);
+    if (serves) platform::offer_probe(kProbeNs, is_own_code);
     ::nanosleep(&kPause, nullptr);
     take_sleeper();
     for (std::uint32_t number = 0; number < kMostThreads; ++number)
