@@ -2,6 +2,10 @@
 // instructions are served where they are.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "base/test_folder.h"
 #include "beside_plain.h"
 
 namespace terrane::test_hosts {
@@ -54,6 +58,24 @@ TEST(LockedTest, RelaxedOnesAreDoneInTheHomesOfTheirWords) {
   };
   EXPECT_GT(served("patch"), 0);
   EXPECT_EQ(served("relaxed"), 0);
+}
+
+// What is appended to a program makes its file a large one. A plan of other bytes is damaged.
+TEST(LockedTest, PlansOfLargeFilesAreKept) {
+  base::TestFolder folder;
+  std::string program = folder / "program", plans = folder / "plans";
+  std::filesystem::copy_file(kProgram, program);
+  std::filesystem::resize_file(program, 4 << 20);
+  for (int run = 0; run < 3; ++run) {
+    SCOPED_TRACE(run);
+    expect_good("-n 2 --placement 1 -x TERRANE_CACHE=" + plans, program);
+    ASSERT_TRUE(std::filesystem::exists(plans));
+    EXPECT_FALSE(std::filesystem::is_empty(plans));
+    if (run == 0) continue;
+    for (const auto& kept : std::filesystem::directory_iterator(plans))
+      std::ofstream(kept.path(), std::ios::in | std::ios::out | std::ios::ate) << "more";
+  }
+  expect_good("-n 2 --placement 1 -x TERRANE_CACHE=" + program + "/none", program);
 }
 
 TEST(LockedTest, AWayThatIsNoneIsRefused) {

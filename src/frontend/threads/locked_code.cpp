@@ -17,6 +17,7 @@
 #include "frontend/threads/served_pages.h"
 #include "patch/apply.h"
 #include "patch/entries.h"
+#include "patch/kept_plans.h"
 #include "platform/fault_signal.h"
 #include "platform/trap_signal.h"
 #include "runtime/before_operations.h"
@@ -109,29 +110,49 @@ std::uintptr_t trampoline_of(std::uintptr_t site) {
   return locked != 0 || !sees_accesses() ? locked : trampoline_of_access(site);
 }
 
+const std::string& path_of(const platform::Module& module) {
+  static const std::string own = "/proc/self/exe";
+  return module.path.empty() ? own : module.path;
+}
+
+// An error: it cannot be served.
+base::Result<patch::Plan> plan_of(const patch::KeptPlans::Wanted& wanted, const std::string& name) {
+  auto file = patch::ElfCode::open(wanted.path);
+  if (!file) return file.error();
+  patch::Plan plan = patch::make_plan(file.value(), wanted.without_jumps, wanted.fences);
+  if (file.value().has_text_relocations() && !plan.sites.empty())
+    return base::error("{}: the loader changes its code (text relocations)", name);
+  if (plan.doubts.empty()) return plan;
+  std::string function = file.value().function_at(plan.doubts[0]);
+  return base::error("{} has data among its code at {:#x}{}{}, which may be a locked instruction",
+                     name, plan.doubts[0], function.empty() ? "" : " in ", function);
+}
+
+void watch_reads(const platform::Module& module, const std::string& name) {
+  auto file = patch::ElfCode::open(path_of(module));
+  base::Result<> seen =
+      file.ok() ? see_accesses(file.value(), module.address, name) : base::Result<>(file.error());
+  if (seen) return;
+  base::log("--check=races=reads: {}", seen.error().message);
+  std::_Exit(1);
+}
+
 // sees: whether what it reads may be looked at.
 void serve_module(const platform::Module& module, bool sees) {
-  std::string path = module.path.empty() ? "/proc/self/exe" : module.path;
-  auto file = patch::ElfCode::open(path);
-  if (!file) refuse(file.error().message);
-  patch::Plan plan =
-      patch::make_plan(file.value(), way_of_atomics() == "trap",
-                       serves_fences() ? patch::Fences::kFind : patch::Fences::kLeave);
+  static const patch::KeptPlans kept(patch::folder_of_plans());
   std::string name = module.path.empty() ? "the program" : module.path;
-  if (file.value().has_text_relocations() && !plan.sites.empty())
-    refuse(fmt::format("{}: the loader changes its code (text relocations)", name));
-  if (!plan.doubts.empty()) {
-    std::string function = file.value().function_at(plan.doubts[0]);
-    refuse(fmt::format("{} has data among its code at {:#x}{}{}, which may be a locked instruction",
-                       name, plan.doubts[0], function.empty() ? "" : " in ", function));
-  }
-  if (auto applied = patch::apply(plan, module.address, name, changes_of(module)); !applied)
+  patch::KeptPlans::Wanted wanted{path_of(module),
+                                  way_of_atomics() == "trap",
+                                  serves_fences() ? patch::Fences::kFind : patch::Fences::kLeave,
+                                  module.address,
+                                  {}};
+  for (const platform::CodePages& pages : module.code)
+    wanted.code.push_back({pages.begin, pages.end});
+  auto plan = kept.plan(wanted, [&] { return plan_of(wanted, name); });
+  if (!plan) refuse(plan.error().message);
+  if (auto applied = patch::apply(plan.value(), module.address, name, changes_of(module)); !applied)
     refuse(applied.error().message);
-  if (!sees || !sees_accesses()) return;
-  if (auto seen = see_accesses(file.value(), module.address, name); !seen) {
-    base::log("--check=races=reads: {}", seen.error().message);
-    std::_Exit(1);
-  }
+  if (sees && sees_accesses()) watch_reads(module, name);
 }
 
 bool is_known(const Libraries* known, const platform::Module& module) {
