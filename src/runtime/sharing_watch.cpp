@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "platform/diff.h"
 
@@ -25,19 +26,25 @@ std::uint64_t load_word(const std::byte* from) {
   return word;
 }
 
+// A bit for each of eight bytes that is not zero.
+std::uint64_t bytes_set(std::uint64_t word) {
+  constexpr std::uint64_t kLowest = 0x0101010101010101u, kGather = 0x0102040810204080u;
+  word |= word >> 4;
+  word |= word >> 2;
+  word |= word >> 1;
+  return (word & kLowest) * kGather >> 56;
+}
+
 // Where the two differ. Result: whether they do.
 bool find_changed(const std::byte* one, const std::byte* other, std::vector<std::uint64_t>& mask) {
-  bool any = false;
+  std::uint64_t any = 0;
   for (std::size_t w = 0; w < mask.size(); ++w) {
     mask[w] = 0;
-    for (std::size_t i = 0; i < 64; i += 8) {
-      std::uint64_t difference = load_word(one + w * 64 + i) ^ load_word(other + w * 64 + i);
-      for (std::size_t byte = 0; difference != 0; ++byte, difference >>= 8)
-        if ((difference & 0xff) != 0) mask[w] |= std::uint64_t{1} << (i + byte);
-    }
-    any = any || mask[w] != 0;
+    for (std::size_t i = 0; i < 64; i += 8)
+      mask[w] |= bytes_set(load_word(one + w * 64 + i) ^ load_word(other + w * 64 + i)) << i;
+    any |= mask[w];
   }
-  return any;
+  return any != 0;
 }
 
 }  // namespace
@@ -70,14 +77,29 @@ std::atomic<std::uint8_t>& SharingWatch::seen(std::uint64_t block) {
   return seen_[hash(block) % kSeen];
 }
 
-// Counts an event of the page. Result: whether it is recorded. Threads that count at once may count
-// one too few.
-bool SharingWatch::counts(std::uint64_t block) {
+// As how many events one is recorded, where so many were counted; 0: it is not.
+std::uint64_t SharingWatch::stands_for(std::uint8_t events) const {
+  if (events > first_) return 0;
+  return events == first_ ? kSampled : events / (first_ - 1);
+}
+
+// Counts an event of the page. Result: as how many it is recorded. Threads that count at once may
+// count one too few.
+std::uint64_t SharingWatch::counts(std::uint64_t block) {
   std::atomic<std::uint8_t>& events = seen(block);
   std::uint8_t before = events.load(std::memory_order_relaxed);
-  if (before >= first_ - 1) return true;
-  events.store(static_cast<std::uint8_t>(before + 1), std::memory_order_relaxed);
-  return false;
+  if (before == first_ - 1) return 1;
+  std::uint8_t after = before + 1;
+  if (after == first_ + kSampled) after = first_;
+  events.store(after, std::memory_order_relaxed);
+  return after < first_ ? 0 : stands_for(after);
+}
+
+// From now on, kSampled events of the page are recorded as one.
+void SharingWatch::sample(std::uint64_t block) {
+  if (most_looks_ == ~0ull) return;
+  std::uint8_t all = first_ - 1;
+  seen(block).compare_exchange_strong(all, first_, std::memory_order_relaxed);
 }
 
 SharingWatch::Head& SharingWatch::record(std::size_t number) const {
@@ -98,6 +120,7 @@ SharingWatch::Head* SharingWatch::find(std::uint64_t block, bool makes) {
     if (!makes) return nullptr;
     if (memory_ == nullptr || used_ == room_) {
       left_out_.fetch_add(1, std::memory_order_relaxed);
+      sample(block);
       return nullptr;
     }
     slot = static_cast<std::uint32_t>(++used_);
@@ -112,16 +135,17 @@ bool SharingWatch::is_known(const SharingCounts& counts) const {
   return counts.changed() + counts.unchanged >= most_looks_;
 }
 
-void SharingWatch::note_arrival(Head& head, std::uint32_t home, const std::byte* before,
+// A copy arrives from head.home, for so many of them.
+void SharingWatch::note_arrival(Head& head, std::uint64_t times, const std::byte* before,
                                 const std::byte* now) {
   SharingCounts& counts = head.counts;
   if (is_known(counts)) {
     bool changes = counts.changed() > counts.unchanged;
-    ++(changes ? counts.again[number_of(counts.kind())] : counts.unchanged);
-    return;
+    (changes ? counts.again[number_of(counts.kind())] : counts.unchanged) += times;
+    return sample(counts.block);
   }
   if (!find_changed(before, now, changed_)) {
-    ++counts.unchanged;
+    counts.unchanged += times;
     return;
   }
   std::uint64_t* since = mask(head, kSince);
@@ -133,9 +157,10 @@ void SharingWatch::note_arrival(Head& head, std::uint32_t home, const std::byte*
   std::size_t kind = number_of(meets   ? SharingKind::kSame
                                : wrote ? SharingKind::kApart
                                        : SharingKind::kRead);
-  ++counts.again[kind];
+  counts.again[kind] += times;
   std::uint32_t& from = counts.homes[kind];
-  from = from == SharingCounts::kNone || from == home ? home : SharingCounts::kSeveral;
+  bool same = from == SharingCounts::kNone || from == head.home;
+  from = same ? head.home : SharingCounts::kSeveral;
   std::uint64_t* theirs = mask(head, kTheirs + kind);
   for (std::size_t w = 0; w < words_; ++w) theirs[w] |= changed_[w];
   if (wrote) {
@@ -151,22 +176,32 @@ void SharingWatch::arrives(std::uint64_t block, NodeId home, const std::byte* be
     first_from_[home.value].fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  if (!counts(block)) return;
+  std::uint64_t times = counts(block);
+  if (times == 0) return;
   std::lock_guard hold(mutex_);
-  if (Head* head = find(block, true)) note_arrival(*head, home.value, before, now);
+  Head* head = find(block, true);
+  if (head == nullptr) return;
+  head->home = home.value;
+  note_arrival(*head, times, before, now);
 }
 
 void SharingWatch::sends(protocol::BlockRange blocks, NodeId home) {
   for (std::uint64_t b = blocks.first; b < blocks.end(); ++b) {
-    if (!counts(b)) continue;
+    std::uint64_t times = counts(b);
+    if (times == 0) continue;
     std::lock_guard hold(mutex_);
-    if (Head* head = find(b, true)) head->home = home.value;
+    Head* head = find(b, true);
+    if (head == nullptr) continue;
+    head->home = home.value;
+    head->stands_for = static_cast<std::uint32_t>(times);
   }
 }
 
 void SharingWatch::merges(std::uint64_t block, const std::byte* before, const std::byte* now) {
   std::lock_guard hold(mutex_);
-  if (Head* head = find(block, false)) note_arrival(*head, head->home, before, now);
+  Head* head = find(block, false);
+  if (head == nullptr || head->stands_for == 0) return;
+  note_arrival(*head, std::exchange(head->stands_for, 0), before, now);
 }
 
 void SharingWatch::note_flush(std::uint64_t block, std::span<const std::uint64_t> changed) {
@@ -180,34 +215,40 @@ void SharingWatch::note_flush(std::uint64_t block, std::span<const std::uint64_t
 }
 
 // Under the mutex. True: there is nothing to look at.
-bool SharingWatch::counts_known_flush(std::uint64_t block) {
+bool SharingWatch::counts_known_flush(std::uint64_t block, std::uint64_t times) {
   Head* head = find(block, false);
   bool known = head != nullptr &&
                (is_known(head->counts) || head->counts.flushed / kFlushesALook >= most_looks_);
-  if (known) ++head->counts.flushed;
+  if (known) {
+    head->counts.flushed += times;
+    sample(block);
+  }
   return known;
 }
 
 void SharingWatch::flushes(std::uint64_t block, const std::byte* page, const std::byte* other) {
-  if (!counts(block)) return;
+  std::uint64_t times = counts(block);
+  if (times == 0) return;
   std::lock_guard hold(mutex_);
-  if (counts_known_flush(block)) return;
+  if (counts_known_flush(block, times)) return;
   if (find_changed(page, other, changed_)) note_flush(block, changed_);
 }
 
 void SharingWatch::flushes(std::uint64_t block, std::span<const std::byte> difference) {
-  if (!counts(block)) return;
+  std::uint64_t times = counts(block);
+  if (times == 0) return;
   std::lock_guard hold(mutex_);
-  if (counts_known_flush(block)) return;
+  if (counts_known_flush(block, times)) return;
   if (platform::diff_mask(page_bytes_, difference, changed_)) note_flush(block, changed_);
 }
 
 void SharingWatch::waited(std::uint64_t block, std::uint64_t ns, bool came) {
   std::uint8_t events = seen(block).load(std::memory_order_relaxed);
   if (events == 0 && came) first_ns_.fetch_add(ns, std::memory_order_relaxed);
-  if (events < first_ - 1) return;
+  std::uint64_t times = stands_for(events);
+  if (times == 0) return;
   std::lock_guard hold(mutex_);
-  if (Head* head = find(block, false)) head->counts.waited_ns += ns;
+  if (Head* head = find(block, false)) head->counts.waited_ns += times * ns;
 }
 
 std::vector<SharingRecord> SharingWatch::records(std::size_t most) {

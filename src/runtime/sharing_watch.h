@@ -51,8 +51,8 @@ struct SharingRecord {
 class SharingWatch {
  public:
   // How much of a page's events is looked at. kAll: from the kFirst-th on. kSome: for a report that
-  // must cost little: kMostLooks arrivals from the kFirstOfSome-th event on; later ones are counted
-  // as the most frequent kind of those.
+  // must cost little: kMostLooks arrivals from the kFirstOfSome-th event on; then each kSampled-th
+  // event counts as that many of the most frequent kind of those.
   enum class Looks { kAll, kSome };
   SharingWatch(std::uint32_t nodes, std::size_t page_bytes, Looks looks = Looks::kAll);
   ~SharingWatch();
@@ -81,6 +81,8 @@ class SharingWatch {
   // An event of a page is recorded from this one on: what fills it at the start says nothing.
   static constexpr std::uint8_t kFirst = 4, kFirstOfSome = 32;
   static constexpr std::uint64_t kMostLooks = 8, kFlushesALook = 4;
+  // A prime, so that all of a round's events have their turn.
+  static constexpr std::uint64_t kSampled = 7;
 
  private:
   static constexpr std::size_t kBytes = 16 << 20;  // of all records
@@ -92,17 +94,20 @@ class SharingWatch {
   struct Head {
     SharingCounts counts;
     std::uint32_t home = SharingCounts::kNone;  // of the copy in the staging buffer
+    std::uint32_t stands_for = 0;               // so many such copies
   };
 
   std::atomic<std::uint8_t>& seen(std::uint64_t block);
-  bool counts(std::uint64_t block);
+  std::uint64_t stands_for(std::uint8_t events) const;
+  std::uint64_t counts(std::uint64_t block);
+  void sample(std::uint64_t block);
   Head& record(std::size_t number) const;
   std::uint64_t* mask(Head& head, std::size_t which) const;
   Head* find(std::uint64_t block, bool makes);
-  void note_arrival(Head& head, std::uint32_t home, const std::byte* before, const std::byte* now);
+  void note_arrival(Head& head, std::uint64_t times, const std::byte* before, const std::byte* now);
   void note_flush(std::uint64_t block, std::span<const std::uint64_t> changed);
   bool is_known(const SharingCounts& counts) const;
-  bool counts_known_flush(std::uint64_t block);
+  bool counts_known_flush(std::uint64_t block, std::uint64_t times);
 
   const std::size_t page_bytes_, words_, stride_, room_;
   const std::uint8_t first_;
@@ -110,9 +115,11 @@ class SharingWatch {
   std::byte* memory_ = nullptr;  // room_ records
   std::mutex mutex_;             // of the records and slots_
   std::size_t used_ = 0;
-  std::vector<std::uint32_t> slots_;             // number of a record + 1, by hash
-  std::vector<std::atomic<std::uint8_t>> seen_;  // events of pages, by hash, up to kFirst
-  std::vector<std::uint64_t> changed_;           // one mask; under the mutex
+  std::vector<std::uint32_t> slots_;  // number of a record + 1, by hash
+  // By hash of the page: its events up to first_ - 1; from first_ on, where in the turn of kSampled
+  // events it is.
+  std::vector<std::atomic<std::uint8_t>> seen_;
+  std::vector<std::uint64_t> changed_;  // one mask; under the mutex
   std::vector<std::atomic<std::uint64_t>> first_from_;
   std::atomic<std::uint64_t> first_ns_{0}, left_out_{0};
 };

@@ -56,6 +56,16 @@ TEST_F(SharingWatchTest, OtherBytesAreFalseSharing) {
   EXPECT_TRUE(has(one.theirs, 200));
 }
 
+TEST_F(SharingWatchTest, EachByteThatDiffersIsShown) {
+  const std::size_t bytes[] = {0, 7, 8, 63, 64, 1001, kBytes - 1};
+  Page twin = here_;
+  for (std::size_t byte : bytes) here_[byte] ^= std::byte(1 << byte % 8);
+  watch_.flushes(kPage, here_.data(), twin.data());
+  PageMask expected(kBytes / 64);
+  for (std::size_t byte : bytes) expected[byte / 64] |= std::uint64_t{1} << byte % 64;
+  EXPECT_EQ(only().written, expected);
+}
+
 TEST_F(SharingWatchTest, TheSameBytesAreTrueSharing) {
   write(100);
   others_write(100);
@@ -121,7 +131,8 @@ TEST_F(SharingWatchTest, ThePagesThatCostMostComeFirst) {
   EXPECT_EQ(all[1].counts.waited_ns, 100u);
 }
 
-// For a report that must cost little: later ones count as the kind of those that were looked at.
+// For a report that must cost little: later ones are sampled, and count as the kind of those that
+// were looked at.
 TEST_F(SharingWatchTest, ItMayLookAtSomeOfThem) {
   SharingWatch some(2, kBytes, SharingWatch::Looks::kSome);
   auto round = [&] {
@@ -131,6 +142,7 @@ TEST_F(SharingWatchTest, ItMayLookAtSomeOfThem) {
     some.flushes(kPage, here_.data(), twin.data());
     home_[200] ^= std::byte{1};
     some.arrives(kPage, NodeId{0}, here_.data(), home_.data());
+    some.waited(kPage, 10, true);
     here_ = home_;
   };
   for (int i = 0; i < SharingWatch::kFirstOfSome / 2 - 1; ++i) round();
@@ -139,8 +151,10 @@ TEST_F(SharingWatchTest, ItMayLookAtSomeOfThem) {
   ASSERT_EQ(some.records(10).size(), 1u);
   SharingRecord one = some.records(10)[0];
   EXPECT_EQ(one.counts.kind(), SharingKind::kApart);
-  EXPECT_NEAR(static_cast<double>(one.counts.again[0]), 1000, 2);
-  EXPECT_NEAR(static_cast<double>(one.counts.flushed), 1000, 2);
+  constexpr double kTurn = SharingWatch::kSampled;
+  EXPECT_NEAR(static_cast<double>(one.counts.again[0]), 1000, 2 * kTurn);
+  EXPECT_NEAR(static_cast<double>(one.counts.flushed), 1000, 2 * kTurn);
+  EXPECT_NEAR(static_cast<double>(one.counts.waited_ns), 10'000, 20 * kTurn);
   EXPECT_TRUE(has(one.mine, 100) && has(one.theirs, 200));
 }
 
