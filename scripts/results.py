@@ -90,6 +90,8 @@ SECTIONS = [
         *[(name, limit, "x MPI", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{3}} +(\d\S*)")
           for name, limit in (("EP", 1.0), ("MG", 1.05), ("CG", 1.1), ("FT", 1.1), ("IS", 1.5), ("LU", 1.3))],
         *[(name, limit, "x libgomp", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{2}} +(\d\S*)") for name, limit in (("BT", 1.1), ("SP", 1.2))],
+        *[(f"{name} beside gcc's library", None, "x libgomp", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{2}} +(\d\S*)")
+          for name in ("EP", "MG", "CG", "FT", "IS", "LU")],
         *[(f"{name}, two hosts by tcp", limit, "x MPI", "npb", CLASS_A, rf"^{name} +\d+\.\d+(?: +\S+){{6}} +(\d\S*)")
           for name, limit in (("MG", 1.1), ("CG", 0.65), ("FT", 1.2), ("IS", 1.5), ("LU", 1.5))],
         *[(f"{name}, bytes between two hosts", 1.3, "x MPI", "npb", CLASS_A, rf"^{name}(?: +\d+){{4}} +\S+ +\S+ +(\d\S*)")
