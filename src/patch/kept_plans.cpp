@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -207,11 +206,12 @@ void make_folders(const std::string& path) {
   }
 }
 
-// The program has a name of its own, not that of the link that leads to it.
-std::string name_of(const std::string& path) {
-  std::array<char, PATH_MAX> name;
-  ssize_t bytes = ::readlink(path.c_str(), name.data(), name.size());
-  return bytes <= 0 ? path : std::string(name.data(), static_cast<std::size_t>(bytes));
+// Hosts that share the folder, and files that were replaced, have names of their own, as a rule: so
+// many names are all.
+std::string name_of(const Head& head) {
+  constexpr std::uint64_t kNames = 4096;
+  std::uint64_t hash = mix(kHashOfNothing, std::as_bytes(std::span(&head, 1)));
+  return fmt::format("plan_{:03x}", (hash ^ hash >> 32) % kNames);
 }
 
 std::string setting(const char* name) {
@@ -224,10 +224,7 @@ std::string setting(const char* name) {
 base::Result<Plan> KeptPlans::plan(const Wanted& wanted, const Make& make) const {
   std::optional<Head> head = folder_.empty() ? std::nullopt : head_of(wanted);
   if (!head) return make();
-  std::string name = name_of(wanted.path);
-  std::uint64_t hash = mix(kHashOfNothing, std::as_bytes(std::span(name)));
-  hash += head->without_jumps * 2 + head->fences;
-  std::string path = fmt::format("{}/plan_{:016x}", folder_, hash);
+  std::string path = folder_ + "/" + name_of(*head);
   constexpr int kMode = S_IRUSR | S_IWUSR, kFlags = O_CLOEXEC | O_NOFOLLOW;
   base::UniqueFd file(::open(path.c_str(), O_RDWR | kFlags));
   if (!file && errno == ENOENT) {

@@ -11,9 +11,9 @@ namespace terrane::patch {
 
 // Plans of large files, kept in files of a folder: each start of a program would have to decode all
 // of its code again. A kept plan serves as long as its file's device, inode, size and times are the
-// same, and the build of Terrane. What is damaged, of somebody else or cannot be written is as if
-// it were not there. Any number of processes may use a folder at once; one makes a plan, and the
-// others wait for it, a while.
+// same, and the build of Terrane; at most 4,096 are kept. What is damaged, of somebody else or
+// cannot be written is as if it were not there. Any number of processes may use a folder at once;
+// one makes a plan, and the others wait for it, a while.
 class KeptPlans {
  public:
   // folder: made when it is needed, for its owner alone; empty: nothing is kept.

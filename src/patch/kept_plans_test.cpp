@@ -90,8 +90,6 @@ TEST_F(KeptPlansTest, EachWayToReplaceHasItsOwn) {
   wanted_.fences = Fences::kFind;
   expect_plan(true);
   expect_plan(false);
-  wanted_ = {path_, false, Fences::kLeave, wanted_.bias, wanted_.code};
-  expect_plan(false);
 }
 
 TEST_F(KeptPlansTest, WhatIsDamagedIsMadeAnew) {
