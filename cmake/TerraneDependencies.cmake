@@ -23,6 +23,13 @@ if(PkgConfig_FOUND)
   pkg_check_modules(TOMLPLUSPLUS QUIET tomlplusplus)  # its headers alone
   pkg_check_modules(UCX QUIET ucx)                    # headers alone: the library is loaded by jobs that need it
 endif()
+if(NOT TOMLPLUSPLUS_FOUND)
+  find_package(tomlplusplus QUIET)  # what its own CMake installs has no file for pkg-config
+  if(tomlplusplus_FOUND)
+    set(TOMLPLUSPLUS_FOUND TRUE)
+    get_target_property(TOMLPLUSPLUS_INCLUDE_DIRS tomlplusplus::tomlplusplus INTERFACE_INCLUDE_DIRECTORIES)
+  endif()
+endif()
 terrane_need(PkgConfig_FOUND pkg-config pkg-config pkgconf-pkg-config pkgconf)
 terrane_need(fmt_FOUND fmt libfmt-dev fmt-devel fmt)
 terrane_need(CLI11_FOUND CLI11 libcli11-dev cli11-devel cli11)

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 . scripts/packages.sh
 
-readonly kinds="deb rpm container sbom wheel"
+readonly kinds="deb rpm spack conda container sbom wheel"
 
 die() {
   echo "package: $*" >&2
@@ -73,6 +73,21 @@ package_rpm() {
   rpmbuild -ba --define "_topdir $folder" "${options[@]}" "$folder/SPECS/terrane.spec"
   echo "Built: $(cd "$folder" && echo SRPMS/*.rpm RPMS/*/*.rpm) in $folder"
 }
+
+# Recipes, with the sources beside them: Spack and conda build them where they are installed.
+package_recipe() { # KIND
+  local folder=build/packages/$1 archive
+  need_packages package
+  rm -rf "$folder"
+  mkdir -p "$folder/sources"
+  archive=$folder/sources/terrane-$version.tar.xz
+  archive "$archive" "terrane-$version"
+  python3 -B packaging/recipes.py "--$1" "$folder" "$archive"
+  rm -rf "$folder/sources"
+  echo "Built: a recipe for $1, with the sources, in $folder"
+}
+package_spack() { package_recipe spack; }
+package_conda() { package_recipe conda; }
 
 # What docker or podman sees is the archive, unpacked: neither .git nor build/. BASE and CONTAINER_OPTIONS are passed on.
 package_container() {
