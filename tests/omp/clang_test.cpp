@@ -38,13 +38,22 @@ TEST(OmpClangTest, AtomicCallsOfAllThreadsAreAtomic) {
   for (const std::string& team : kTeams) expect_good(team, program("kmp_atomics"));
 }
 
+TEST(OmpClangTest, FunctionsOfLibompDoWhatTheyDoThere) {
+  for (const std::string& team : kTeams)
+    for (const char* mode : {"", " defaults"}) expect_good(team, program("kmp_calls") + mode);
+}
+
+TEST(OmpClangTest, ThreadprivateVariablesWithConstructorsNeedNoThreadLocalOnes) {
+  for (const std::string& team : kTeams) expect_good(team, program("kmp_private"));
+}
+
 TEST(OmpClangTest, EveryWayToFindWritesDoes) { expect_good_everywhere(program("kmp")); }
 
 class OmpClangHostsTest : public OnHosts {};
 
 TEST_F(OmpClangHostsTest, ProgramsRunOnTwoHosts) {
   if (!make_hosts({.hosts = 2})) return;
-  for (const char* name : {"c", "kmp"}) {
+  for (const char* name : {"c", "kmp", "kmp_calls", "kmp_private"}) {
     std::string line = omp_line("--heartbeat 20 -H h0,h1 --threads 1", program(name));
     check_good(launch(0, cluster_test::words(line)).finish(), line);
   }

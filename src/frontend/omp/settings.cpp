@@ -2,13 +2,16 @@
 #include "frontend/omp/settings.h"
 
 #include <strings.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,9 +46,19 @@ bool parse(std::string_view text, std::uint64_t least, std::uint64_t most, std::
   return errno == 0 && out >= least && out <= most;
 }
 
+// What set_defaults reads in the calling thread, in place of the environment.
+using Settings = std::map<std::string, std::string, std::less<>>;
+thread_local const Settings* read_settings = nullptr;
+
+const char* text_of(const char* name) {
+  if (read_settings == nullptr) return std::getenv(name);
+  auto found = read_settings->find(name);
+  return found == read_settings->end() ? nullptr : found->second.c_str();
+}
+
 // nullptr: not set, or empty.
 const char* value_of(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = text_of(name);
   return value == nullptr || trimmed(value).empty() ? nullptr : value;
 }
 
@@ -140,6 +153,7 @@ void read_schedule(Controls& controls) {
 void read_stack(std::size_t& out) {
   const char* value = value_of("OMP_STACKSIZE");
   if (value == nullptr) value = value_of("GOMP_STACKSIZE");
+  if (value == nullptr && read_settings != nullptr) value = value_of("KMP_STACKSIZE");
   if (value == nullptr) return;
   std::string_view text = trimmed(value);
   constexpr std::string_view kUnits = "bkmg";
@@ -150,7 +164,7 @@ void read_stack(std::size_t& out) {
   std::uint64_t number = 0;
   if (!parse(text, 1, std::uint64_t{1} << 40 >> 10 * unit, number))
     refuse("OMP_STACKSIZE", value, "a size such as 8M or 512K");
-  out = std::max<std::size_t>(number << 10 * unit, std::size_t{64} << 10);
+  out = std::max<std::size_t>(number << 10 * unit, kLeastStackBytes);
 }
 
 template <typename Kind>
@@ -276,7 +290,53 @@ Environment read() {
   return all;
 }
 
+Settings split(std::string_view text) {
+  Settings all;
+  while (!text.empty()) {
+    std::string_view one = text.substr(0, text.find('|'));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    std::size_t equals = one.find('=');
+    if (equals == std::string_view::npos) continue;
+    all[std::string(trimmed(one.substr(0, equals)))] = one.substr(equals + 1);
+  }
+  return all;
+}
+
+// Of the process's threads; 0: nobody has asked yet.
+std::atomic<std::size_t> set_stack_bytes{0};
+
 }  // namespace
+
+void set_defaults(std::string_view settings, Controls& controls) {
+  Settings all = split(settings);
+  read_settings = &all;
+  Environment said;
+  said.controls = controls;
+  read_threads(said);
+  read_schedule(said.controls);
+  read_flag("OMP_DYNAMIC", said.controls.is_dynamic);
+  read_number("OMP_THREAD_LIMIT", 1, kMostThreads, said.controls.thread_limit);
+  if (all.contains("OMP_NESTED") || all.contains("OMP_MAX_ACTIVE_LEVELS")) read_levels(said);
+  read_stack(said.stack_bytes);
+  read_settings = nullptr;
+  controls = said.controls;
+  if (said.stack_bytes != 0) set_thread_stack(said.stack_bytes);
+}
+
+void set_thread_stack(std::size_t bytes) { set_stack_bytes = std::max(bytes, kLeastStackBytes); }
+
+std::size_t thread_stack() {
+  std::size_t bytes = set_stack_bytes;
+  return bytes != 0 ? bytes : environment().stack_bytes;
+}
+
+std::size_t stack_of_threads() {
+  if (std::size_t bytes = thread_stack(); bytes != 0) return bytes;
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+             ? static_cast<std::size_t>(limit.rlim_cur)
+             : SIZE_MAX;
+}
 
 bool Environment::binds_threads() const {
   return binds.empty() ? has_places : binds[0] != Bind::kFalse;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/omp/places.h"
@@ -65,5 +66,16 @@ struct Environment {
 
 // Read once. A variable that is wrong ends the program with a sentence.
 const Environment& environment();
+
+// Sets what settings of that form say: OMP_NUM_THREADS=4|OMP_DYNAMIC=true. Names that say nothing
+// of control variables, or of the stacks of threads, have no effect. A wrong value ends the program
+// with a sentence.
+void set_defaults(std::string_view settings, Controls& controls);
+
+inline constexpr std::size_t kLeastStackBytes = std::size_t{64} << 10;
+// The stacks of the threads that this node starts from now on: at first what the environment says.
+void set_thread_stack(std::size_t bytes);
+std::size_t thread_stack();      // 0: the process's limit
+std::size_t stack_of_threads();  // that limit then; SIZE_MAX where there is none
 
 }  // namespace terrane::frontend::omp

@@ -182,7 +182,7 @@ void run_part(const Part& part, Region& own, const Seat& within) {
 }
 
 void start_thread(std::uint32_t node, void* (*function)(void*), void* argument) {
-  int error = terrane_program_thread(node, function, argument, environment().stack_bytes);
+  int error = terrane_program_thread(node, function, argument, thread_stack());
   if (error == 0) return;
   terrane_program_fail(("cannot start a thread of OpenMP: " + std::string(std::strerror(error)) +
                         "; lower OMP_NUM_THREADS")

@@ -29,7 +29,7 @@ bool terrane_program_is_main();
 void* terrane_program_memory(std::size_t bytes);
 // Pointers in shared memory, which are nullptr at first: the library of teams keeps what all nodes
 // have to find there.
-enum terrane_program_kept { kProgramScalars, kProgramFormat, kProgramRoots };
+enum terrane_program_kept { kProgramScalars, kProgramFormat, kProgramPrivates, kProgramRoots };
 void** terrane_program_root(terrane_program_kept what);
 // As terrane_program_memory in whole pages, whose homes `homes` and `node` name for good; nullptr:
 // there is none. Of blocks each node that runs threads gets one; cyclic: a page of each node in

@@ -15,7 +15,10 @@
     sub(/lock/, "lock_with_hint", hinted)
     give(hinted, target)
   }
-  if (name ~ /^omp_(set_affinity_format|get_affinity_format|display_affinity|capture_affinity)$/) {
+  # What C programs of Intel's compilers call.
+  if (name ~ /^omp_(set_affinity_format|get_affinity_format|display_affinity|capture_affinity)$/ ||
+      name ~ /^omp_(set_num_threads|set_dynamic|set_nested|set_max_active_levels|set_schedule)$/ ||
+      name ~ /^omp_(get_ancestor_thread_num|get_team_size)$/) {
     sub(/^omp/, "ompc", name)
     give(name, target)
   }

@@ -126,6 +126,7 @@ void __kmpc_push_num_threads_strict(const Ident*, Gtid, std::int32_t threads, st
                                     const char*) {
   pushed().threads = threads > 0 ? static_cast<std::uint32_t>(threads) : 0;
 }
+void __kmpc_pop_num_threads(const Ident*, Gtid) { pushed().threads = 0; }
 void __kmpc_push_proc_bind(const Ident*, Gtid, std::int32_t bind) {
   constexpr std::int32_t kLastOfOpenMp = 4;  // spread; what follows are no clauses
   pushed().bind = bind > 0 && bind <= kLastOfOpenMp ? static_cast<unsigned>(bind) : 0;
