@@ -1,6 +1,7 @@
 #include "runtime/recorded_names.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>  // fmt::join, since fmt 11
 
 #include <algorithm>
 #include <map>
