@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "routing/splitter.h"
 #include "stream/dial.h"
+#include "tools/gateway/entrance.h"
 #include "tools/gateway/kernel_buffers.h"
 #include "tools/gateway/own_end.h"
 #include "tools/gateway/ports.h"
