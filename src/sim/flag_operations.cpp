@@ -44,7 +44,8 @@ void Operations::begin_flag(Actor& actor, const Op& op) {
                   history_.nodes_[actor.node].hlrc().entry(block).synchronises();
   if (op.kind == OpKind::kPromote || !promoted) {
     // Often the thread has loaded the word before, also where no node has stored to its block.
-    bool loads = !history_.nodes_[actor.node].views[block].present && history_.rng_.chance(30);
+    bool loads = !history_.nodes_[actor.node].views[block].present &&
+                 !history_.program_->setup.whole_steps && history_.rng_.chance(30);
     if (!promoted && loads) return start_fault(actor, block, Access::kRead);
     actor.doing = Actor::Doing::kPromote;
     actor.start(history_.nodes_[actor.node].hlrc().promote(actor.strand, BlockId{block}));

@@ -64,10 +64,13 @@ struct Scripted {
   std::string_view mutant;
   std::string_view script;
 };
-constexpr Scripted kScripted[] = {
-    {"FollowsFreed", "refresh_of_freed"},          {"ForgetsWhereFrom", "run_behind_a_move"},
-    {"RefreshSettlesEarly", "refresh_is_a_lease"}, {"PushesFreed", "push_after_free"},
-    {"ReplacedEndsEarly", "push_is_replaced"},     {"GatherApart", "join_after_exit"}};
+constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
+                                  {"ForgetsWhereFrom", "run_behind_a_move"},
+                                  {"RefreshSettlesEarly", "refresh_is_a_lease"},
+                                  {"PushesFreed", "push_after_free"},
+                                  {"ReplacedEndsEarly", "push_is_replaced"},
+                                  {"GatherApart", "join_after_exit"},
+                                  {"PromoteForgetsWrites", "promoted_after_a_write"}};
 
 // A mechanism that another one covers: a written entry that leaves the view counts as written at
 // the next scan in any case (decision 53).

@@ -134,9 +134,7 @@ Task<std::uint64_t> Promotions::home_stays_held(Strand& s, std::uint64_t block) 
     if (found == OfferedHome::kOfferEnded) mark(Mark::kPromoteEndsOffer);
   }
   co_await s.perform(Zap{{block, 1}});
-  bool compares = node_.config.check_races && state == BlockState::kHome;
-  if (compares) co_await tracked_homes_.untrack(s, block);
-  if (node_.tracked.contains(block)) co_await tracked_homes_.leave_to_leases(s, block, kHere);
+  co_await tracked_homes_.end(s, block);
   node_.remove_home(block);
   co_await enter_synchronises(s, block, node_.config.self);
   co_return kStaysHere;

@@ -35,6 +35,17 @@ Task<> TrackedHomes::end_tracking(Strand& s, std::uint64_t block) {
   notices_.notice(block);
 }
 
+Task<> TrackedHomes::end(Strand& s, std::uint64_t block) {
+  bool tracked = node_.tracked.contains(block);
+  if (node_.config.check_races && node_.entries[block].state() == BlockState::kHome) {
+    co_await notices_.compare_home(s, block);
+  } else if (tracked || node_.written.contains(block)) {
+    mark(Mark::kPromoteGivesNotice);
+    if (!mutant(Mutant::kPromoteForgetsWrites)) notices_.notice(block);
+  }
+  if (tracked) co_await leave_to_leases(s, block, kHere);
+}
+
 Task<> TrackedHomes::leave_to_leases(Strand& s, std::uint64_t block, std::uint32_t word) {
   co_await homes_.store_word(s, block, word);
   node_.tracked.erase(block);

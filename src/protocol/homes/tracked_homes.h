@@ -22,6 +22,10 @@ class TrackedHomes {
   Task<> untrack(Strand& s, std::uint64_t block);
   // The same for one that a release has found written: it may also stay tracked, with the notice.
   Task<> found_written(Strand& s, std::uint64_t block);
+  // The home block, which has left the view, leaves this protocol. What was stored to it since the
+  // last release cannot be found any more, so it gets the notice now: copies die at the next
+  // acquire of what this node releases, even before each node is told to drop its own.
+  Task<> end(Strand& s, std::uint64_t block);
   // Leaves all tracked blocks to leases, with notices, if the predictor says so: no thread has
   // written them since they were tracked.
   Task<> untrack_idle(Strand& s);

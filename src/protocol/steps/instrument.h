@@ -256,6 +256,7 @@ enum class Mark : std::uint8_t {
   kPromoteFindsMoved,
   kPromoteFindsBusy,
   kPromoteEndsOffer,
+  kPromoteGivesNotice,  // the home may have been written since its last release
   kPromoteDropsCopy,
   kPromoteClaimsZeros,
   kFaultFindsSynchronises,
@@ -450,6 +451,7 @@ enum class Mutant : std::uint8_t {
   kReleaseBeforeZap,       // the release comes while the page can still be written
   kPromoteWithoutRelease,  // a node drops its copy for good without a release
   kPromoteWithoutAcquire,  // who makes such a page does not acquire what the others released
+  kPromoteForgetsWrites,   // the home gives no notice of what was stored just before
   kPromoteOffered,         // a home that is on offer becomes the home of such a page
   kPrefetchSynchronises,   // such a page is fetched as a copy, beside a missed page
   kTrackSynchronises,      // or tracked by its home

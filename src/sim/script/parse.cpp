@@ -39,6 +39,7 @@ class Parser {
   void access(Words& words, Op& op);
   void atomic(Words& words, Op& op);
   static void barrier(Words& words, Op& op);
+  void flag(Words& words, Op& op, OpKind kind);
   void evict(Words& words, Op& op);
   void place(Words& words, Op& op);
   void messages(Words& words, Statement::Kind kind);
@@ -288,6 +289,13 @@ void Parser::operation(Words& words, Op& op) {
       op.size = 1;
       op.at = kFirstThreads;
     }
+  } else if (words.accept("promote")) {
+    op.kind = OpKind::kPromote;
+    access(words, op);
+  } else if (words.accept("flag")) {
+    flag(words, op, OpKind::kFlagStore);
+  } else if (words.accept("await")) {
+    flag(words, op, OpKind::kFlagAwait);
   } else if (words.accept("evict")) {
     evict(words, op);
   } else if (words.accept("allocate")) {
@@ -298,9 +306,8 @@ void Parser::operation(Words& words, Op& op) {
     op.region = static_cast<std::uint8_t>(named_region(words));
   } else {
     words.expected(
-        "'read', 'write', 'atomic', 'lock', 'unlock', 'barrier', 'gather', 'evict', 'allocate', "
-        "'free' or "
-        "'continue'");
+        "'read', 'write', 'atomic', 'lock', 'unlock', 'barrier', 'gather', 'promote', 'flag', "
+        "'await', 'evict', 'allocate', 'free' or 'continue'");
   }
 }
 
@@ -363,6 +370,15 @@ void Parser::atomic(Words& words, Op& op) {
     op.value = words.number("a value");
   }
   if (words.accept("->")) op.expected = words.number("a value");
+}
+
+// flag PLACE = VALUE, await PLACE = VALUE
+void Parser::flag(Words& words, Op& op, OpKind kind) {
+  op.kind = kind;
+  access(words, op);
+  if (op.size != kWordBytes) bad_line("expected a word of {} bytes", kWordBytes);
+  words.expect("=");
+  op.value = words.number("a value");
 }
 
 // evict REGION[FIRST..LAST][ and memory]
