@@ -189,6 +189,9 @@ bool RemotePages::take_push(protocol::TakePush& step, ThreadContext& context) {
 void RemotePages::take_granted(const protocol::TakeGranted& step, ThreadContext& context) {
   space_.stage(step.slot, step.bytes);
   context.counters.pages_fetched.add(1);
+  SiteCounters* sites = context.counters.sites;
+  if (sites != nullptr && sites->sharing() != nullptr)
+    sites->sharing()->sends({step.block.value, 1}, kNoNode);
 }
 
 void RemotePages::forget_pushes(std::uint32_t barrier_exit) {

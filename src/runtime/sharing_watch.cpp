@@ -192,7 +192,7 @@ void SharingWatch::sends(protocol::BlockRange blocks, NodeId home) {
     std::lock_guard hold(mutex_);
     Head* head = find(b, true);
     if (head == nullptr) continue;
-    head->home = home.value;
+    if (home != kNoNode) head->home = home.value;
     head->stands_for = static_cast<std::uint32_t>(times);
   }
 }

@@ -60,7 +60,7 @@ class SharingWatch {
 
   // A page is about to replace what this node has of it. before: nullptr: nothing.
   void arrives(std::uint64_t block, NodeId home, const std::byte* before, const std::byte* now);
-  // The same for a page that waits in the staging buffer, in two parts.
+  // The same for a page that waits in the staging buffer, in two parts. home: kNoNode: not known.
   void sends(protocol::BlockRange blocks, NodeId home);
   void merges(std::uint64_t block, const std::byte* before, const std::byte* now);
   // This node stores at the home what differs in its copy from `other`: the twin, or what the home

@@ -107,6 +107,17 @@ TEST_F(SharingWatchTest, ACopyInTheStagingBufferCountsWhenItIsMerged) {
   EXPECT_EQ(only().counts.homes[0], 0u);
 }
 
+TEST_F(SharingWatchTest, ACopyThatCameWithAGrantCountsAndLeavesTheHome) {
+  write(100);
+  for (NodeId home : {NodeId{0}, kNoNode}) {
+    others_write(200);
+    watch_.sends({kPage, 1}, home);
+    watch_.merges(kPage, here_.data(), home_.data());
+  }
+  EXPECT_EQ(only().counts.changed(), 2u);
+  EXPECT_EQ(only().counts.homes[0], 0u);
+}
+
 TEST_F(SharingWatchTest, PagesThatComeForTheFirstTimeAreCountedByTheirHome) {
   watch_.arrives(kPage + 1, NodeId{0}, nullptr, home_.data());
   watch_.waited(kPage + 1, 500, true);
