@@ -108,11 +108,12 @@ TEST_F(SharingWatchTest, ACopyInTheStagingBufferCountsWhenItIsMerged) {
 }
 
 TEST_F(SharingWatchTest, ACopyThatCameWithAGrantCountsAndLeavesTheHome) {
-  write(100);
   for (NodeId home : {NodeId{0}, kNoNode}) {
+    write(100);
     others_write(200);
     watch_.sends({kPage, 1}, home);
     watch_.merges(kPage, here_.data(), home_.data());
+    here_ = home_;
   }
   EXPECT_EQ(only().counts.changed(), 2u);
   EXPECT_EQ(only().counts.homes[0], 0u);
