@@ -9,7 +9,7 @@ set -euo pipefail
 allowed='^(mem(cpy|move|set|cmp|chr)|strlen|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 allowed+='|operator (new|delete)(\[\])?\(.*'               # memory
 allowed+='|std::__throw_.*|std::__detail::_Prime_rehash_policy::.*|std::_Hash_bytes\(.*|std::_Rb_tree_.*'
-allowed+='|std::__cxx11::basic_string<char, .*>::_M_.*'
+allowed+='|std::__cxx11::basic_string<char, .*>::(_M_.*|~?basic_string\(.*)'
 allowed+='|std::terminate\(\)|__gxx_personality_v0|_Unwind_Resume|__cxa_(begin_catch|end_catch|rethrow|pure_virtual|.*guard.*)'
 allowed+='|std::__glibcxx_assert_fail\(.*|__mem[a-z]*_chk|vtable for (__cxxabiv1|terrane)::.*|typeinfo for terrane::.*|typeinfo for std::.*'
 allowed+='|__popcountdi2'                                   # arithmetic of the compiler's own
