@@ -99,6 +99,13 @@ void History::Invariants::check_node_block(std::uint32_t n, std::uint64_t block)
   if (!copy && hlrc.state().cached.contains(block))
     violated(Fault::kInvariant, "node {} takes {} for a copy, and has none", n,
              history.name_of_blocks({block, 1}));
+  bool sealed = hlrc.state().sealed.contains(block);
+  if (sealed && view.present && !view.sealed)
+    violated(Fault::kInvariant, "node {} may write {}, which has no twin, unnoticed", n,
+             history.name_of_blocks({block, 1}));
+  if (copy && history.program_->setup.scan && !sealed && !node.has_twin(block))
+    violated(Fault::kInvariant, "node {} holds a copy of {} without a twin", n,
+             history.name_of_blocks({block, 1}));
   if (view.present && state == BlockState::kInvalid)
     violated(Fault::kInvariant, "node {} sees {}, which is invalid", n,
              history.name_of_blocks({block, 1}));

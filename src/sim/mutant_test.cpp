@@ -33,14 +33,13 @@ constexpr Search kSearches[] = {
 
 // Planted faults that need more histories than the test has time for, and where their search
 // begins. SettleUnconfirmed: a flush follows a home to another host, where the home's bytes have
-// not arrived yet. ReadOnce: a home moves while a node copies a block. TrackSaysHere: a home moves
-// away while a release begins to track it. StoresBeforeReturn: a home comes back to a node while a
-// writer elsewhere, which does not know that it was away, flushes to it. MissKeepsVersion: a copy
-// is missed between a push and the next push. GrantDuringFlush: a reader asked during a flush.
-// BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier. FlushKeepsVersion: a
-// node flushes its writes between two pushes of the page. PipelineKeepsShort: fewer blocks come
-// than a pipelined request asked for. FenceTrustsUnapplied: a thread begins a fence while another
-// one of its node has learned what was announced, and has not dropped its copies yet.
+// not arrived yet. TrackSaysHere: a home moves away while a release begins to track it.
+// MissKeepsVersion: a copy is missed between a push and the next push. GrantDuringFlush: a reader
+// asked during a flush. BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier.
+// FlushKeepsVersion: a node flushes its writes between two pushes of the page. PipelineKeepsShort:
+// fewer blocks come than a pipelined request asked for. FenceTrustsUnapplied: a thread begins a
+// fence while another one of its node has learned what was announced, and has not dropped its
+// copies yet.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -49,10 +48,8 @@ struct Start {
   Mix racy = Mix::kNever;
 };
 constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
-                             {"ReadOnce", 0, 11'000, Mix::kMix, Mix::kMix},
                              {"TrackSaysHere", 3, 138'500, Mix::kMix, Mix::kNever},
                              {"MissKeepsVersion", 0, 266'000, Mix::kMix, Mix::kMix},
-                             {"StoresBeforeReturn", 0, 41'000, Mix::kMix, Mix::kMix},
                              {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix},
                              {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix},
                              {"FlushKeepsVersion", 3, 8'000},
@@ -70,7 +67,9 @@ constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
                                   {"PushesFreed", "push_after_free"},
                                   {"ReplacedEndsEarly", "push_is_replaced"},
                                   {"GatherApart", "join_after_exit"},
-                                  {"PromoteForgetsWrites", "promoted_after_a_write"}};
+                                  {"PromoteForgetsWrites", "promoted_after_a_write"},
+                                  {"ReadOnce", "home_moves_during_read"},
+                                  {"StoresBeforeReturn", "flush_to_returning_home"}};
 
 // A mechanism that another one covers: a written entry that leaves the view counts as written at
 // the next scan in any case (decision 53).

@@ -20,7 +20,9 @@ class RandomPredictor final : public protocol::Predictor, private protocol::Full
 
   // history: the seed of the history; node: whose predictor this is.
   RandomPredictor(std::uint64_t history, std::uint32_t node)
-      : rng_(history * 64 + node), keeps_tracked_(~(history * 64 + node)) {
+      : rng_(history * 64 + node),
+        keeps_tracked_(~(history * 64 + node)),
+        reads_(~(history * 64 + node) - 1) {
     bool agrees = base::Prng(history).chance(33);
     for (std::uint32_t& chance : chances_) {
       chance = kChances[rng_.below(std::size(kChances))];
@@ -28,6 +30,8 @@ class RandomPredictor final : public protocol::Predictor, private protocol::Full
     }
     base::Prng often(~history);
     if (often.chance(20)) keep_tracked_ = kChances[often.below(std::size(kChances))];
+    if (often.chance(50)) seal_ = kChances[often.below(std::size(kChances))];
+    if (often.chance(50)) skip_ = kChances[often.below(std::size(kChances))];
   }
 
   protocol::MissPlan at_miss(const Miss&) override {
@@ -52,6 +56,12 @@ class RandomPredictor final : public protocol::Predictor, private protocol::Full
     return {.behind = some(kClaim)};
   }
   std::uint64_t remap_count(std::uint64_t) override { return some(kShow); }
+  bool seals(const Miss&) override { return reads_.chance(seal_); }
+  std::uint64_t unseals(std::uint64_t) override { return reads_.below(6); }
+  std::uint64_t skips_present(const Miss&) override {
+    if (!reads_.chance(skip_)) return 0;
+    return reads_.chance(90) ? reads_.below(6) : ~0ull >> reads_.below(64);
+  }
   protocol::AcquirePlan at_acquire(BlockRange run, bool,
                                    const protocol::CopiesAtAcquire&) override {
     return {.blocks = says(kWholeRun) ? run.count : some(kPrefetch), .refresh = says(kRefresh)};
@@ -145,6 +155,9 @@ class RandomPredictor final : public protocol::Predictor, private protocol::Full
   // rest. It has numbers of its own, so that the other answers do not depend on it.
   base::Prng keeps_tracked_;
   std::uint32_t keep_tracked_ = 0;  // percent
+  // The same of the reads of a full node.
+  base::Prng reads_;
+  std::uint32_t seal_ = 0, skip_ = 0;  // percent
 };
 
 }  // namespace terrane::sim

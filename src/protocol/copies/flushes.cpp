@@ -111,6 +111,7 @@ Task<Flushed> Flushes::flush_changes(Strand& s, std::uint64_t block, bool update
   if (changed > 0 && !stores) s.set_posted(true);
   if (changed > 0) {
     ++node_.activity;
+    node_.predictor.at_full_node().stored(block);
     // Other nodes may restore the old bytes before the home pushes the block again.
     if (!mutant(Mutant::kFlushKeepsVersion)) node_.entries[block].version = 0;
     mark(Mark::kReleaseFlushesDiff);

@@ -93,6 +93,10 @@ bool Invalidation::is_copy(std::uint64_t block) const {
 // the process of being freed.
 Task<bool> Invalidation::may_be_dirty(Strand& s, std::uint64_t block, BlockState state) {
   if (!node_.scans()) co_return state == BlockState::kWritten;
+  if (node_.sealed.contains(block)) {
+    mark(Mark::kInvalidateFindsSealed);
+    co_return mutant(Mutant::kFlushesSealed);
+  }
   if (node_.entries[block].home() != kNoNode) co_return true;
   std::uint64_t changed = co_await s.perform(StoreDiff{node_.config.self, BlockId{block}});
   if (changed == 0) mark(Mark::kInvalidateFindsZeros);

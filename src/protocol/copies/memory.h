@@ -32,10 +32,15 @@ class Memory {
   void share_with(sc::Pages& sequential) { sequential_ = &sequential; }
   // Whether there is less room than a fault needs; make_room() makes some.
   bool is_short() const { return node_.room() < low_; }
-  Task<> make_room(Strand& s) { return make_room(s, 2 * low_, node_.config.floor); }
+  Task<> make_room(Strand& s) {
+    return make_room(s, std::max(2 * low_, at_once()), node_.config.floor);
+  }
   bool is_over_limit() const { return node_.room() == 0; }
 
  private:
+  std::uint64_t at_once() const {
+    return std::min<std::uint64_t>(kRoomAtOnce, node_.config.limit / 128);
+  }
   Task<> make_room_held(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   Task<> evict_sequential(Strand& s, std::uint64_t blocks, std::uint64_t floor);
   Task<> evict_copies(Strand& s, std::uint64_t blocks, std::uint64_t floor);

@@ -45,7 +45,7 @@ Task<> Refreshes::unmap_probes(Strand& s, BlockRange run) {
     mark(Mark::kAcquireUnmapsProbe);
     co_await s.perform(Zap{part});
     for (std::uint64_t b = part.first; b < part.end() && looks; ++b)
-      co_await flushes_.flush_changes(s, b, true, false);
+      if (!node_.sealed.contains(b)) co_await flushes_.flush_changes(s, b, true, false);
   }
   co_await flushes_.await_flush(s);
 }
@@ -148,6 +148,9 @@ Task<BlockRange> Refreshes::refresh(Strand& s, BlockRange run, AcquirePoint at) 
   fetches_.settle_leases(run, got.tracked);
   if (got.own) {
     mark(Mark::kAcquireTakesHome);
+    // The seals end: a home has none.
+    for (std::uint64_t b = run.first; b < run.end(); ++b)
+      if (node_.sealed.contains(b)) co_await s.perform(Zap{{b, 1}});
     co_await homes_.become_home(s, run, true);
     for (std::uint64_t b = run.first; b < run.end(); ++b)
       co_await node_.unlock_block(s, b, BlockState::kHome);
@@ -193,6 +196,8 @@ Task<> Refreshes::merge(Strand& s, BlockRange run, std::uint64_t same) {
   for (std::uint64_t b = run.first; b < run.end(); ++b) {
     if (same >> (b - run.first) & 1) continue;
     bool twinned = node_.scans() || node_.entries[b].state() == BlockState::kWritten;
+    if (node_.sealed.contains(b)) mark(Mark::kAcquireRefreshesSealed);
+    if (node_.sealed.contains(b) && !mutant(Mutant::kMergesSealed)) twinned = false;
     if (twinned) mark(Mark::kAcquireRefreshesMerging);
     if (mutant(Mutant::kRefreshOverwrites)) twinned = false;
     bool unused = node_.is_adaptive(b) && node_.predictor.is_unused(b);

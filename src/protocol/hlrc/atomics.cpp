@@ -47,7 +47,7 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
     if (copy && !mutant(Mutant::kAtomicForgetsCopy)) {
       // The next plain load of this thread must not read an older value.
       mark(Mark::kAtomicPatchesCopy);
-      bool twinned = node_.scans() || state == BlockState::kWritten;
+      bool twinned = has_twin(block, state);
       node_.entries[block].version = 0;
       co_await s.perform(Patch{BlockId{block}, op, done.before, twinned});
     }
@@ -62,10 +62,16 @@ Task<AtomicDone> Atomics::atomic_held(Strand& s, std::uint64_t block, const Atom
   co_return done;
 }
 
+// Whether this copy may have been written since the last release.
+bool Atomics::has_twin(std::uint64_t block, BlockState state) const {
+  if (node_.scans()) return !node_.sealed.contains(block);
+  return state == BlockState::kWritten;
+}
+
 // Flushes what this node's threads wrote to their copy, so that the operation finds what its own
 // thread stored. Result: the block's state. It is still a copy, or this node has become its home.
 Task<BlockState> Atomics::flush_before_atomic(Strand& s, std::uint64_t block, BlockState state) {
-  bool dirty = node_.scans() || state == BlockState::kWritten;
+  bool dirty = has_twin(block, state);
   bool claims = node_.entries[block].home() == kNoNode;
   if (!dirty && !claims) co_return state;
   if (mutant(Mutant::kAtomicBeforeFlush) && !claims) co_return state;

@@ -38,6 +38,7 @@ class Atomics {
  private:
   Task<AtomicDone> atomic_held(Strand& s, std::uint64_t block, const AtomicOp& op);
   Task<BlockState> flush_before_atomic(Strand& s, std::uint64_t block, BlockState state);
+  bool has_twin(std::uint64_t block, BlockState state) const;
   Task<std::uint64_t> atomic_at_home(Strand& s, std::uint64_t block, const AtomicOp& op);
   Task<std::uint64_t> atomic_elsewhere(Strand& s, std::uint64_t block, const AtomicOp& op);
 

@@ -28,6 +28,8 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   std::uint64_t remapped = 1;
   if (state != BlockState::kHome && node_.is_adaptive(block))
     remapped = node_.predictor.remap_count(block);
+  bool unseals = wanted == Access::kWrite && node_.sealed.contains(block);
+  if (unseals) remapped = std::min(node_.predictor.at_full_node().unseals(block), node_.room() / 2);
   BlockRange run{block, 1};
   if (state == BlockState::kHome) {
     result = co_await fault_at_home(s, {block, 1}, wanted);
@@ -37,7 +39,9 @@ Task<FaultResult> Faults::fault(Strand& s, BlockId id, Access wanted) {
   } else {
     mark(Mark::kFaultFindsBlockPresent);
     if (state == BlockState::kClean) run = co_await lock_remapped(s, {block, remapped});
-    if (state == BlockState::kWritten) {
+    if (node_.sealed.contains(block)) {
+      co_await fault_sealed(s, run, wanted);
+    } else if (state == BlockState::kWritten) {
       co_await s.perform(Map{run, Access::kWrite});
     } else {
       co_await remap(s, run);
@@ -158,6 +162,26 @@ Task<> Faults::first_write(Strand& s, std::uint64_t block) {
   co_await s.perform(Unprotect{{block, 1}});
 }
 
+// Sealed copies: the first store to one makes its twin, while no thread can store to it. Or it has
+// left the view.
+Task<> Faults::fault_sealed(Strand& s, BlockRange run, Access wanted) {
+  if (wanted == Access::kRead) {
+    mark(Mark::kFaultSharesAgain);
+    if (mutant(Mutant::kRemapsSealed)) co_await s.perform(Remap{run});
+    if (!mutant(Mutant::kRemapsSealed)) co_await s.perform(Share{run});
+    co_return;
+  }
+  mark(Mark::kFaultUnseals);
+  bool early = mutant(Mutant::kUnsealsBeforeTwin);
+  if (early) co_await s.perform(Map{run, Access::kWrite});
+  for (std::uint64_t b = run.first; b < run.end(); ++b) {
+    co_await s.perform(CopyTwin{BlockId{b}});
+    node_.remove_sealed(b);
+    node_.predictor.at_full_node().stored(b);
+  }
+  if (!early) co_await s.perform(Map{run, Access::kWrite});
+}
+
 // The block, and blocks behind it in the run that are copies of the same home: they return to the
 // view together. Their locks are held.
 Task<BlockRange> Faults::lock_remapped(Strand& s, BlockRange run) {
@@ -170,6 +194,7 @@ Task<BlockRange> Faults::lock_remapped(Strand& s, BlockRange run) {
     if (!next.try_lock_now()) break;
     bool clean = next.state() == BlockState::kClean || mutant(Mutant::kProbeShowsDropped);
     if (next.synchronises()) clean = false;
+    if (node_.sealed.contains(shown.end()) != node_.sealed.contains(run.first)) clean = false;
     if (!clean || next.home() != node_.entries[run.first].home()) {
       co_await node_.unlock_block(s, shown.end(), next.state());
       break;

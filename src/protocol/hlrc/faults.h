@@ -27,6 +27,7 @@ class Faults {
   Access claims_by(Access wanted) const;
   Task<BlockRange> end_offers_behind(Strand& s, std::uint64_t block);
   Task<> remap(Strand& s, BlockRange run);
+  Task<> fault_sealed(Strand& s, BlockRange run, Access wanted);
   Task<> first_write(Strand& s, std::uint64_t block);
   Task<BlockRange> lock_remapped(Strand& s, BlockRange run);
 

@@ -23,7 +23,7 @@ Task<FaultResult> Misses::fault_elsewhere(Strand& s, std::uint64_t block, Access
   if (state == BlockState::kWritten)
     state = BlockState::kClean;  // what was prefetched was not written
   for (std::uint64_t b = block + 1; b < run.end(); ++b) co_await node_.unlock_block(s, b, state);
-  if (under_way.pipeline.count > 0) co_await finish_pipeline(s, under_way.pipeline);
+  if (under_way.pipeline.count > 0) co_await finish_pipeline(s, under_way);
   co_return FaultResult::kDone;
 }
 
@@ -51,6 +51,9 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
     miss.prefetches = node_.config.enters_protected && !late;
     MissPlan plan{.blocks = unmissed, .fresh = true};
     if (ordinary) plan = node_.predictor.at_miss(miss);
+    bool whole = plan.blocks >= node_.most_of_run();  // each seal costs system calls
+    under_way.seals = whole && may_seal(miss) && node_.predictor.at_full_node().seals(miss);
+    if (miss.prefetches) under_way.skips = node_.predictor.at_full_node().skips_present(miss);
     if (plan.homes > 0 && miss.movable) co_await ask_offers(s, miss, home, plan.homes);
     std::uint64_t extent = 0;
     if (miss.prefetches) extent = co_await extend_run(s, run, home, plan, under_way);
@@ -58,8 +61,10 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
     Fetched got = co_await fetches_.fetch_missed(s, run, home);
     co_await leave_out(s, {run.first + got.count, run.count - got.count});
     run.count = got.count;
-    if (ordinary) node_.predictor.miss_ended(block, run.count == extent ? 0 : run.end());
-    under_way.pipeline.miss_end = run.end();
+    std::uint64_t limit = extent > 0 ? block + extent : node_.end();
+    std::uint64_t end = behind_present(run.end(), limit, under_way);
+    if (ordinary) node_.predictor.miss_ended(block, run.count == extent ? 0 : end);
+    under_way.pipeline.miss_end = end;
     if (got.own) {
       co_await enter_homes(s, run, access_of_homes(miss));
       co_return BlockState::kHome;
@@ -75,7 +80,7 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
     node_.add_cached(block);
   }
   bool free = node_.enters_free(wanted);
-  std::uint64_t twins = node_.scans() ? run.count : free ? 1 : 0;
+  std::uint64_t twins = node_.scans() && !under_way.seals ? run.count : free ? 1 : 0;
   for (std::uint64_t b = block; b < block + twins; ++b) {
     if (mutant(Mutant::kTwinFromHome) && home != kNoNode) {
       co_await s.perform(CopyTwin{BlockId{b}, home});
@@ -83,7 +88,7 @@ Task<BlockState> Misses::fault_copy(Strand& s, BlockRange& run, Access wanted, N
       co_await s.perform(CopyTwin{BlockId{b}});
     }
   }
-  co_await enter_copies(s, run, wanted);
+  co_await enter_copies(s, run, wanted, under_way.seals);
   co_return !node_.scans() && node_.enters_free(wanted) ? BlockState::kWritten : BlockState::kClean;
 }
 
@@ -97,6 +102,7 @@ Miss Misses::miss_of(std::uint64_t block, Access wanted, NodeId home) const {
           .reached = node_.reaches(home),
           .adaptive = node_.is_adaptive(block),
           .much_room = node_.config.limit == ~0ull || node_.room() > node_.config.limit / 2,
+          .little_room = node_.config.limit != ~0ull && node_.room() < node_.config.limit / 4,
           .movable = node_.entries[block].movable() && home != self && homes_.may_take(),
           .far = far,
           .shared_link = far && clusters.members(clusters.of(self)).size() > 1,
@@ -142,8 +148,25 @@ Task<> Misses::enter_homes(Strand& s, BlockRange run, Access wanted) {
   node_.taken.fetch_add(1, std::memory_order_release);
 }
 
+// With detection by scan the kernel does not say when the first store comes, so a copy has its twin
+// from the beginning, or is sealed.
+bool Misses::may_seal(const Miss& miss) const {
+  return node_.scans() && miss.access == Access::kRead && miss.prefetches &&
+         !node_.config.check_races;
+}
+
 // Maps the copies. Those that were prefetched enter protected.
-Task<> Misses::enter_copies(Strand& s, BlockRange run, Access wanted) {
+Task<> Misses::enter_copies(Strand& s, BlockRange run, Access wanted, bool seals) {
+  if (seals) {
+    mark(Mark::kFaultSeals);
+    for (std::uint64_t b = run.first; b < run.end(); ++b) node_.add_sealed(b);
+    if (mutant(Mutant::kSealsUnguarded)) {
+      co_await s.perform(Map{run, Access::kRead});
+    } else {
+      co_await s.perform(Share{run});
+    }
+    co_return;
+  }
   if (node_.enters_free(wanted)) {
     mark(Mark::kFaultFetchesForWriting);
     if (!node_.scans())

@@ -21,11 +21,16 @@ Task<std::uint64_t> Misses::extend_run(Strand& s, BlockRange& run, NodeId home,
   co_return extent;
 }
 
+// Whether there is memory for so many copies and, unless they enter sealed, their twins.
+bool Misses::has_room(std::uint64_t blocks, const MissUnderWay& under_way) const {
+  return node_.room() >= (under_way.seals ? blocks : 2 * blocks);
+}
+
 // Extends the run, up to `most` blocks, by those that may be prefetched and have memory.
 Task<> Misses::prefetch_more(Strand& s, BlockRange& run, NodeId home, bool fresh,
                              std::uint64_t most, const MissUnderWay& under_way) {
   std::uint64_t had = run.count;
-  while (run.count < most && node_.room() >= 2 * (run.count + 1)) {
+  while (run.count < most && has_room(run.count + 1, under_way)) {
     bool bring = co_await may_prefetch(s, run.end(), home, fresh, under_way);
     if (!bring) break;
     mark(Mark::kFaultPrefetchesNeighbour);

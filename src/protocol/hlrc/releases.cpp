@@ -144,6 +144,10 @@ Task<BlockState> Releases::flush_block(Strand& s, std::uint64_t block) {
   node_.written.erase(block);
   // A scan also reports what was never entered, such as a tracked home that has moved away.
   if (state == BlockState::kInvalid && node_.scans() && !taken) co_return state;
+  if (node_.sealed.contains(block)) {
+    mark(Mark::kReleaseFindsSealed);
+    co_return state;
+  }
   if (state == BlockState::kHome) {
     if (node_.tracked.contains(block)) {
       untracked_ = true;

@@ -166,9 +166,10 @@ Task<bool> HomeWords::swap_word(Strand& s, NodeId node, std::uint64_t block, std
 
 bool HomeWords::may_take() const {
   if (!node_.config.migrate || node_.config.limit == ~0ull) return node_.config.migrate;
-  std::uint64_t copies =
-      node_.copies() * (node_.scans() ? 2 : 1) + node_.idle_count.load(std::memory_order_relaxed);
-  return node_.room() + copies > node_.config.reserve;
+  std::uint64_t copies = node_.copies() * (node_.scans() ? 2 : 1);
+  copies -= std::min(copies, node_.sealed_count.load(std::memory_order_relaxed));
+  std::uint64_t idle = node_.idle_count.load(std::memory_order_relaxed);
+  return node_.room() + copies + idle > node_.config.reserve;
 }
 
 Task<bool> HomeWords::take(Strand& s, std::uint64_t block, NodeId home, std::uint32_t word) {

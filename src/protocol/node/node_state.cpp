@@ -20,6 +20,7 @@ NodeState::NodeState(const HlrcConfig& settings, const BlockMemory& memory, Core
       leaving(memory.sets[6], config.blocks),
       spare(memory.sets[7], config.blocks),
       homes(memory.sets[10], config.blocks),
+      sealed(memory.sets[11], config.blocks),
       reached_(memory.reached),
       used_(memory.used) {}
 
@@ -36,6 +37,7 @@ void NodeState::remove_cached(std::uint64_t block) {
   cached.erase(block);
   recent.erase(block);
   close(block);
+  remove_sealed(block);
   cached_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -54,6 +56,16 @@ void NodeState::remove_home(std::uint64_t block) {
   if (!homes.contains(block)) return;
   homes.erase(block);
   home_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void NodeState::add_sealed(std::uint64_t block) {
+  if (!sealed.insert(block)) sealed_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void NodeState::remove_sealed(std::uint64_t block) {
+  if (!sealed.contains(block)) return;
+  sealed.erase(block);
+  sealed_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void NodeState::add_idle(std::uint64_t block) {

@@ -37,6 +37,9 @@ class NodeState : public BlockLocks {
   // The block's home, which may move, is here, and has memory. Its lock is held.
   void add_home(std::uint64_t block);
   void remove_home(std::uint64_t block);
+  // The copy is sealed, or is so no longer; its lock is held.
+  void add_sealed(std::uint64_t block);
+  void remove_sealed(std::uint64_t block);
   // The block is no copy any more, but its memory is still here.
   void add_idle(std::uint64_t block);
   void remove_idle(std::uint64_t block);
@@ -124,11 +127,14 @@ class NodeState : public BlockLocks {
   BlockSet leaving;  // homes that were offered, or have moved and left their memory here
   BlockSet spare;    // homes here that were copies, and whose twins may still be here
   BlockSet homes;    // homes here that may move, and that are not on offer
+  // With detection by scan: copies that have no twin, because the first store to one faults.
+  BlockSet sealed;
 
   std::atomic<std::uint32_t> open_count{0};
   std::atomic<std::uint64_t> cached_count{0};
   std::atomic<std::uint64_t> idle_count{0};
   std::atomic<std::uint64_t> home_count{0};
+  std::atomic<std::uint64_t> sealed_count{0};
   std::atomic<std::uint64_t> dirty_count{0};  // grows with what the next release has to look for
   // The same for homes that faults have taken. A fault does not hold the consistency lock, so it
   // increments this after its other changes.

@@ -34,7 +34,7 @@ class AdaptivePredictor final : public Predictor {
     if (!neighbours_.note(block)) refresh_.shown_by_neighbour(block);
   }
   PipelinePlan pipeline(const Miss& miss, BlockRange run, std::uint64_t extent) override {
-    return pipeline_.plan(run, extent, miss.far, sequential_, sequential_.streams());
+    return pipeline_.plan(run, extent, miss, sequential_, sequential_.streams());
   }
   BlockRange homes_to_ask(const Miss& miss, std::uint64_t reached,
                           std::uint64_t extent_end) override {

@@ -58,6 +58,51 @@ TEST_F(AdaptivePredictorTest, AStreamOverALinkGetsFullRequestsAtOnceAndIsPipelin
   EXPECT_EQ(pipelined, 3u * 3) << "from the third miss on";
 }
 
+TEST_F(AdaptivePredictorTest, ALongStreamOfAFullNodeMakesMoreRequestsInOneMiss) {
+  for (std::uint64_t block = 0; block < 128; block += 16) predictor_.miss_ended(block, block + 16);
+  Miss next = miss(128);
+  EXPECT_EQ(predictor_.pipeline(next, {128, 16}, 4096).end, 128u + 4 * 16);
+  next.little_room = true;
+  PipelinePlan plan = predictor_.pipeline(next, {128, 16}, 4096);
+  EXPECT_EQ(plan.requests, 3u);
+  EXPECT_EQ(plan.end, 128u + 5 * 16) << "half as many pages as came so far, and a request";
+}
+
+TEST_F(AdaptivePredictorTest, AFullNodeSealsWhatItReads) {
+  Miss next = miss(7);
+  EXPECT_FALSE(predictor_.at_full_node().seals(next)) << "there is room for twins";
+  next.little_room = true;
+  EXPECT_TRUE(predictor_.at_full_node().seals(next));
+  predictor_.at_full_node().stored(7);
+  EXPECT_FALSE(predictor_.at_full_node().seals(next)) << "it was written before";
+  next.block = 9;
+  EXPECT_TRUE(predictor_.at_full_node().seals(next));
+  switch_off(Heuristic::kSealReads);
+  EXPECT_FALSE(predictor_.at_full_node().seals(next));
+}
+
+TEST_F(AdaptivePredictorTest, AStreamOfAFullNodePassesOverPagesThatAreHere) {
+  Miss next = miss(7);
+  EXPECT_EQ(predictor_.at_full_node().skips_present(next), 0u) << "there is room";
+  next.little_room = true;
+  EXPECT_EQ(predictor_.at_full_node().skips_present(next), 16u);
+  switch_off(Heuristic::kSkipPresent);
+  EXPECT_EQ(predictor_.at_full_node().skips_present(next), 0u);
+}
+
+TEST_F(AdaptivePredictorTest, AfterStoresToSealedPagesFewerAreSealed) {
+  Miss next = miss(7);
+  next.little_room = true;
+  std::vector<int> unsealed;
+  for (std::uint64_t block = 20; block < 25; ++block) {
+    EXPECT_EQ(predictor_.at_full_node().unseals(block), 16u);
+    int misses = 0;
+    while (!predictor_.at_full_node().seals(next)) ++misses;
+    unsealed.push_back(misses);
+  }
+  EXPECT_EQ(unsealed, (std::vector<int>{1, 2, 4, 8, 16}));
+}
+
 TEST_F(AdaptivePredictorTest, FirstWritesInOrderClaimMoreBothWays) {
   std::vector<std::uint64_t> behind, before;
   for (std::uint64_t block = 10; block < 50;) {

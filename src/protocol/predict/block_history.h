@@ -61,6 +61,8 @@ struct BlockHistory {
   // When its copy was evicted last (HomesElsewhere::now()); 0: it was missed since, or never
   // evicted.
   Guess<std::uint8_t> evicted;
+  // A thread of this node has changed a copy of it.
+  Guess<bool> stored;
 };
 
 }  // namespace terrane::protocol

@@ -16,6 +16,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Heuristic::kCoun
     "backward",
     "pipeline",
     "probation",
+    "seal_reads",
+    "skip_present",
     "claim_behind",
     "refresh",
     "lock_refresh",

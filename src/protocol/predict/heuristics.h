@@ -16,6 +16,8 @@ enum class Heuristic : std::uint8_t {
   kBackward,                 // misses in descending order prefetch the blocks before
   kPipeline,                 // long streams have several requests under way
   kProbation,                // blocks that a stream prefetched are soon dropped if not used
+  kSealReads,                // copies that a full node reads have no twins until they are written
+  kSkipPresent,              // a stream of a full node goes on behind blocks that are here
   kClaimBehind,              // first writes in order claim homes behind or before them
   kRefresh,                  // copies that are missed round after round are refreshed at barriers
   kLockRefresh,              // ... and at acquires of locks

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "protocol/predict/full_node_reads.h"
 #include "protocol/predict/past.h"
 #include "protocol/predict/predictor.h"
 
@@ -18,9 +19,9 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 //
 // The nearest nodes with room come first; the same one for some time, so that neighbours stay
 // together, until another has much more room.
-class HomesElsewhere final : public FullNodePredictor {
+class HomesElsewhere final : public FullNodeReads {
  public:
-  explicit HomesElsewhere(Past& past) : past_(past) {}
+  explicit HomesElsewhere(Past& past) : FullNodeReads(past), past_(past) {}
 
   std::uint64_t homes_kept(const HomePressure& pressure) override {
     if (!past_.on(Heuristic::kFewerHomes)) return pressure.most;

@@ -15,6 +15,7 @@ struct Miss {
   bool reached;      // the home's memory is reached without messages
   bool adaptive;     // the region leaves the handling of its copies to the predictor
   bool much_room;    // more than half of this node's memory is free
+  bool little_room;  // less than a quarter of it
   bool movable;      // this node may ask for the home, and has the memory for it
   bool far;          // the home is in another cluster
   bool shared_link;  // ... and there are other nodes in this node's cluster
@@ -30,7 +31,8 @@ struct MissPlan {
   std::uint64_t homes = 0;  // the homes of so many blocks, from the missed one on, are asked for
 };
 
-// Pipelined requests behind the first one.
+// Pipelined requests behind the first one: so many are under way at once, and another one follows
+// each that is answered.
 struct PipelinePlan {
   std::uint32_t requests = 0;
   std::uint64_t end = 0;  // none of them goes beyond this block
@@ -112,8 +114,17 @@ class FullNodePredictor {
   virtual std::uint64_t homes_kept(const HomePressure& pressure) { return pressure.most; }
   // This node has more homes than that. Asked at each fault as long as that is so.
   virtual AdoptionPlan adoption(const HomePressure&, const PlacesForHomes&) { return {}; }
+  // How many blocks that are here, one behind the other, the miss's stream passes over.
+  virtual std::uint64_t skips_present(const Miss&) { return 0; }
   // The copy was evicted; its lock is held.
   virtual void evicted(std::uint64_t /*block*/) {}
+  // Whether what this miss fetches enters the view sealed: without twins, whose memory and time are
+  // spared, until the first store to a block, which costs a fault and a system call more.
+  virtual bool seals(const Miss&) { return false; }
+  // A thread stores to a sealed copy: how many sealed copies from this one on get twins with it.
+  virtual std::uint64_t unseals(std::uint64_t /*block*/) { return 1; }
+  // A thread of this node has changed its copy, or is about to.
+  virtual void stored(std::uint64_t /*block*/) {}
 
  protected:
   ~FullNodePredictor() = default;

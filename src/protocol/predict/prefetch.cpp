@@ -72,17 +72,24 @@ std::uint64_t Backward::count(std::uint64_t block, const Sequential& sequential)
   return sequential.may_come(block - most, most) == most ? most : 0;
 }
 
-PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, bool far,
+PipelinePlan Pipeline::plan(BlockRange run, std::uint64_t extent, const Miss& miss,
                             const Sequential& sequential, const Streams& streams) const {
   const Tunables& t = past_.tunables;
-  const std::uint64_t runs = far ? 1 : t.pipeline_after;
+  const std::uint64_t runs = miss.far ? 1 : t.pipeline_after;
   bool long_enough = streams.length(run.first) >= runs * t.max_run;
   if (!long_enough || !past_.on(Heuristic::kPipeline)) return {};
   std::uint64_t end = run.first + extent;
+  std::uint64_t further = std::min<std::uint64_t>(streams.length(run.first) / (2 * t.max_run),
+                                                  std::max(t.runs_of_miss, 1u) - 1);
   // Blocks whose homes were not asked for are left to the next miss, which asks for them.
-  if (std::uint64_t asked = streams.asked(run.first); asked > run.first) end = std::min(end, asked);
+  if (std::uint64_t asked = streams.asked(run.first); asked > run.first) {
+    end = std::min(end, asked);
+    further = 0;
+  }
+  if (!miss.little_room) further = 0;
   if (end <= run.end()) return {};
-  std::uint64_t most = std::min(end - run.end(), std::uint64_t{t.runs_pipelined} * t.max_run);
+  further = std::max<std::uint64_t>(further, t.runs_pipelined);
+  std::uint64_t most = std::min(end - run.end(), further * t.max_run);
   return {.requests = t.runs_pipelined, .end = run.end() + sequential.may_come(run.end(), most)};
 }
 

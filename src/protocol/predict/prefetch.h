@@ -94,14 +94,15 @@ class Backward {
 };
 
 // Long streams keep several requests under way: the home makes one answer while another one
-// travels.
+// travels. At a node with little memory left, more requests follow each other in one miss, the
+// longer a stream is: each miss there may have to evict copies first.
 class Pipeline {
  public:
   explicit Pipeline(const Past& past) : past_(past) {}
 
   // far: as Sequential::count(); such a stream is pipelined after one full request.
-  PipelinePlan plan(BlockRange run, std::uint64_t extent, bool far, const Sequential& sequential,
-                    const Streams& streams) const;
+  PipelinePlan plan(BlockRange run, std::uint64_t extent, const Miss& miss,
+                    const Sequential& sequential, const Streams& streams) const;
 
  private:
   const Past& past_;

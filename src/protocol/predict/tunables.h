@@ -13,6 +13,10 @@ struct Tunables {
   // Pages in one request: fewer requests, against pages that no thread reads; 1 to 16
   // (Hlrc::kMaxRun). From 64 KiB on, a request over tcp costs less than its bytes.
   std::uint32_t max_run = 16;
+  // Misses after a store to a sealed page that seal no page, at most: faults and system calls,
+  // against twins; 64 to 65536. Doubles up to this, so that a program that writes what it has read
+  // pays for few.
+  std::uint32_t most_unsealed = 4096;
   // How many requests' pages a first write in a stream claims: fewer faults and requests to
   // directories, against homes that first have to move to another writer; 1 to 4 (64 pages, those
   // of one directory). A node that fills 64 MiB faults 1,029 times with 1, and 264 times with 4.
@@ -20,6 +24,10 @@ struct Tunables {
   // Pipelined requests behind the first one: round trips that are hidden, against pages that no
   // thread reads; 0 to 3. A fourth request gained nothing over tcp (decision 0020).
   std::uint32_t runs_pipelined = 3;
+  // Full requests of one miss, at most, one after the other: faults and empty pipelines, against
+  // pages that no thread reads; 4 to 64. A stream fetches no more than half as many pages as it
+  // has. Of the heuristic pipeline.
+  std::uint32_t runs_of_miss = 16;
   // Full requests in order until further ones are pipelined: certainty, against the start of a long
   // read; 1 to 32. 128 pages in order never were a coincidence in bench/pages.
   std::uint32_t pipeline_after = 8;
@@ -197,6 +205,9 @@ inline constexpr std::uint32_t kMostOpen = 64;
 // Evicted copies that are locked, zapped and punched together: the cost of a call, against how long
 // they are locked; 16 to 1024. A call of 64 costs 1.2 times a call of 1.
 inline constexpr std::uint64_t kEvictBatch = 64;
+// Room that a fault makes when there is little: a run of requests that need not stop for evictions,
+// against memory that lies idle; 64 to 1024.
+inline constexpr std::uint64_t kRoomAtOnce = 256;
 // Former homes whose memory is checked in one go, and how many of these are locked together: as
 // above.
 inline constexpr std::uint64_t kMovedAtOnce = 1024;

@@ -12,7 +12,7 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // The memory that a node's protocol works in. Zeroed; the host owns it.
 struct BlockMemory {
-  static constexpr int kSets = 11;
+  static constexpr int kSets = 12;
   static constexpr int kScCopies = 8;  // the set of sc::Pages
 
   BlockEntry* entries = nullptr;     // the number of sc::Pages' set

@@ -103,8 +103,15 @@ enum class Mark : std::uint8_t {
   kAcquireProvesPredicted,      // a refresh predicted at the first miss, whose use was seen
   kFaultShowsProbe,             // a fault shows that an unmapped probe is used
   kFaultShowsNeighbour,         // a probe beside it returns to the view, too
-  kAcquireTakesHome,            // a refresh takes an offered home
-  kTakesTrackedHome,            // the new home tracks the block
+  kFaultSkipsPresent,           // a stream passes over blocks that are here
+  kFaultSeals,                  // copies enter sealed
+  kFaultSharesAgain,            // a sealed copy returns to the view
+  kFaultUnseals,                // a store to a sealed copy
+  kAcquireRefreshesSealed,
+  kInvalidateFindsSealed,
+  kReleaseFindsSealed,  // a scan reports a sealed copy
+  kAcquireTakesHome,    // a refresh takes an offered home
+  kTakesTrackedHome,    // the new home tracks the block
   kExitOffersHome,
   kExitOffersEager,          // the block is of an eager region
   kAskedAndOffers,           // a home offers blocks that another node asked for
@@ -442,6 +449,11 @@ enum class Mutant : std::uint8_t {
   kForkKeepsPayload,   // a fork delivers the payload of the fork before it
   kArrivesTwice,       // after an in-memory barrier was held, a node also arrives by message
   kReleaseInService,   // a thread makes a release in the middle of an offer that it makes
+  kSealsUnguarded,     // a copy without a twin enters so that stores to it are only noted
+  kRemapsSealed,       // ... or returns to the view so
+  kUnsealsBeforeTwin,  // stores pass before there is a twin
+  kFlushesSealed,      // a copy without a twin is compared with what a former one left there
+  kMergesSealed,       // ... and so is what a refresh of it fetches
   // Of synchronisation pages (docs/design/synchronisation.md):
   kGrantBeforeReady,       // the home grants a page of which other nodes still have copies
   kForgetWriter,           // the home forgets which node wrote the page last
