@@ -224,6 +224,51 @@ static void tasks(void) {
   check(over == 40, "a task reduction over a region");
 }
 
+/* clang cuts each of these tasks into parts, behind the task, the taskwait and the taskyield. */
+static long untied_sum(int from, int to) {
+  if (to - from == 1) return from;
+  long left = 0, right = 0;
+  int middle = from + (to - from) / 2;
+#pragma omp task untied shared(left)
+  left = untied_sum(from, middle);
+#pragma omp task untied shared(right)
+  {
+    long part = 0;
+#pragma omp task untied shared(part)
+    part = untied_sum(middle, to);
+#pragma omp taskwait
+#pragma omp taskyield
+    right = part;
+  }
+#pragma omp taskwait
+  return left + right;
+}
+
+static void untied_tasks(void) {
+  long sum = 0, alone = 0;
+#pragma omp parallel
+#pragma omp single
+  {
+    sum = untied_sum(0, 200);
+#pragma omp taskgroup
+    for (int i = 0; i < 100; i++) {
+#pragma omp task untied firstprivate(i) shared(alone)
+      {
+        int before = i;
+#pragma omp taskyield
+        times[10 * before]++;
+#pragma omp task firstprivate(i)
+        for (int j = 1; j < 10; j++) times[10 * i + j]++;
+#pragma omp taskwait
+#pragma omp atomic
+        alone += before;
+      }
+    }
+  }
+  check(sum == 19900 && alone == 4950, "untied tasks");
+  each_once("untied tasks");
+}
+
 static int own;
 #pragma omp threadprivate(own)
 
@@ -288,6 +333,7 @@ int main(void) {
   conditions();
   sums();
   tasks();
+  untied_tasks();
   privates();
   hinted_locks();
   if (!wrong) printf("good\n");

@@ -29,6 +29,8 @@ enum TaskFlag : std::uint32_t { kFinal = 2, kHasDestructors = 8 };
 struct alignas(64) Header {
   std::size_t bytes;  // of the task, with its variables and what it shares
   std::uint32_t flags;
+  bool has_started;    // its code has been called
+  bool has_next_part;  // of an untied task: its code is to be called again
   Event event;
   std::uint64_t handle;
   alignas(InTask) std::byte in_task[sizeof(InTask)];  // of one that the compiler's code runs itself

@@ -31,10 +31,27 @@ void end_body(Task* task) {
     task->destructors(number_of_thread(), task);
 }
 
+// Calls a task's code, part after part. clang divides an untied task behind each task, taskwait and
+// taskyield in it: the code hands the running task back as if it were a new one, and returns. The
+// next call goes on there. The thread that begins a task runs all of its parts.
+void run_parts(Task* task, bool first_has_run) {
+  Header& header = header_of(task);
+  header.has_started = true;
+  if (!first_has_run) task->code(number_of_thread(), task);
+  while (std::exchange(header.has_next_part, false)) task->code(number_of_thread(), task);
+}
+
+// Whether the calling code is that task's own, which has another part.
+bool is_next_part(Task* task) {
+  Header& header = header_of(task);
+  if (header.has_started) header.has_next_part = true;
+  return header.has_started;
+}
+
 // The code of a task, which has a pointer to it as its only variable.
 void run_body(void* raw) {
   Task* task = *static_cast<Task**>(raw);
-  task->code(number_of_thread(), task);
+  run_parts(task, false);
   end_body(task);
   free_task(task);
 }
@@ -196,11 +213,11 @@ KmpTask* __kmpc_omp_target_task_alloc(const Ident*, Gtid, std::int32_t flags, st
 }
 
 std::int32_t __kmpc_omp_task(const Ident*, Gtid, KmpTask* task) {
-  run_task(task, true);
+  if (!is_next_part(task)) run_task(task, true);
   return 0;
 }
 std::int32_t __kmpc_omp_task_parts(const Ident*, Gtid, KmpTask* task) {
-  run_task(task, true);
+  if (!is_next_part(task)) run_task(task, true);
   return 0;
 }
 std::int32_t __kmpc_omp_task_with_deps(const Ident*, Gtid, KmpTask* task, std::int32_t count,
@@ -218,12 +235,14 @@ std::int32_t __kmpc_omp_reg_task_with_affinity(const Ident*, Gtid, KmpTask*, std
   return 0;
 }
 
-// A task that the compiler's code runs between these two.
+// A task whose code, or the first part of it, the compiler's code calls between these two.
 void __kmpc_omp_task_begin_if0(const Ident*, Gtid, KmpTask* task) {
   Header& header = header_of(task);
+  header.has_started = true;
   new (header.in_task) InTask((header.flags & kFinal) != 0);
 }
 void __kmpc_omp_task_complete_if0(const Ident*, Gtid, KmpTask* task) {
+  run_parts(task, true);
   reinterpret_cast<InTask*>(header_of(task).in_task)->~InTask();
   end_body(task);
   free_task(task);
