@@ -43,6 +43,11 @@ TEST(OmpClangTest, FunctionsOfLibompDoWhatTheyDoThere) {
     for (const char* mode : {"", " defaults"}) expect_good(team, program("kmp_calls") + mode);
 }
 
+TEST(OmpClangTest, TheBlockTimeIsThatOfTheWaitPolicy) {
+  for (const std::string mode : {"active", "passive"})
+    expect_good("-n 2 --threads 1", program("kmp_calls") + " " + mode, {"OMP_WAIT_POLICY=" + mode});
+}
+
 TEST(OmpClangTest, ThreadprivateVariablesWithConstructorsNeedNoThreadLocalOnes) {
   for (const std::string& team : kTeams) expect_good(team, program("kmp_private"));
 }

@@ -1,6 +1,8 @@
 /* kmp_*: functions that libomp has for programs, as omp.h of clang declares them. Without an
- * argument all of them; defaults: settings alone; table: prints what libomp gives, too. */
+ * argument all of them; defaults: settings alone; active, passive: a wait policy; table: prints
+ * what libomp gives, too. */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdint.h>
@@ -202,11 +204,20 @@ static void defaults(void) {
   check(kind == omp_sched_guided && chunk == 5, "the default schedule");
 }
 
+/* How long a thread that waits stays awake, where OMP_WAIT_POLICY alone says it. */
+static void waiting(int expected) {
+  check(kmp_get_blocktime() == expected, "blocktime of a policy");
+}
+
 int main(int count, char** words) {
   const char* mode = count > 1 ? words[1] : "";
   int prints = strcmp(mode, "table") == 0;
   if (strcmp(mode, "defaults") == 0) {
     defaults();
+  } else if (strcmp(mode, "active") == 0) {
+    waiting(INT_MAX);
+  } else if (strcmp(mode, "passive") == 0) {
+    waiting(0);
   } else {
     stack();
     settings(prints);

@@ -229,7 +229,6 @@ void read_places(Environment& all) {
 // What has no effect here, but for its form.
 void check_others() {
   std::uint32_t unused = 0;
-  read_word("OMP_WAIT_POLICY", {{"active", 0u}, {"passive", 0u}}, "active or passive", unused);
   read_flag("OMP_CANCELLATION", unused);
 }
 
@@ -286,6 +285,8 @@ Environment read() {
   read_allocator(controls.default_allocator);
   read_word("OMP_TARGET_OFFLOAD", {{"default", 0u}, {"disabled", 0u}, {"mandatory", 1u}},
             "default, disabled or mandatory", all.needs_device);
+  read_word("OMP_WAIT_POLICY", {{"active", WaitPolicy::kActive}, {"passive", WaitPolicy::kPassive}},
+            "active or passive", all.wait_policy);
   check_others();
   return all;
 }

@@ -41,6 +41,9 @@ struct Controls {
   std::uint32_t bind = 0;  // how the next team is bound, if a clause has said so (Bind)
 };
 
+// OMP_WAIT_POLICY. Threads of a team wait in the same way with each of them.
+enum class WaitPolicy : std::uint32_t { kUnset, kActive, kPassive };
+
 // What the environment says, which is the same on all nodes and never changes.
 struct Environment {
   Controls controls;
@@ -56,6 +59,7 @@ struct Environment {
   std::uint32_t shows_affinity = 0;  // OMP_DISPLAY_AFFINITY
   std::string affinity_format;       // OMP_AFFINITY_FORMAT
   std::uint32_t needs_device = 0;    // OMP_TARGET_OFFLOAD=mandatory
+  WaitPolicy wait_policy = WaitPolicy::kUnset;
 
   // Whether threads of a team are bound, and those of a region at a level how.
   bool binds_threads() const;

@@ -20,9 +20,22 @@ namespace {
 // in turnaround mode are the same.
 constexpr int kUsualBlockTime = 200;  // ms, as Intel's guide says
 enum Library : int { kSerial = 1, kTurnaround = 2, kThroughput = 3 };
-thread_local int block_time = kUsualBlockTime;
+thread_local int block_time = -1;  // nothing set
 thread_local int library = kThroughput;
 thread_local std::uint32_t levels_before_serial = 0;
+
+// As libomp answers: a thread that waits actively never sleeps, and a passive one sleeps at once.
+int block_time_of_environment() {
+  switch (environment().wait_policy) {
+    case WaitPolicy::kActive:
+      return INT_MAX;
+    case WaitPolicy::kPassive:
+      return 0;
+    case WaitPolicy::kUnset:
+      break;
+  }
+  return kUsualBlockTime;
+}
 
 // In serial mode a region has one thread, whatever its clauses say.
 void set_library(int wanted) {
@@ -46,9 +59,9 @@ void set_stack(std::size_t bytes) {
 extern "C" {
 
 void kmp_set_blocktime(int ms) { block_time = std::max(ms, 0); }
-int kmp_get_blocktime() { return block_time; }
+int kmp_get_blocktime() { return block_time < 0 ? block_time_of_environment() : block_time; }
 void kmp_set_blocktime_(const int* ms) { kmp_set_blocktime(*ms); }
-int kmp_get_blocktime_() { return block_time; }
+int kmp_get_blocktime_() { return kmp_get_blocktime(); }
 
 void kmp_set_library(int mode) { set_library(mode); }
 int kmp_get_library() { return library; }
