@@ -47,6 +47,13 @@ class PageSteps {
     return 10;
   }
 
+  std::optional<double> perform(protocol::CountAnnounced&) { return 10; }
+
+  std::optional<double> perform(protocol::LoadAnnounced& step) {
+    step.result = 0;  // a forecast counts none
+    return 10;
+  }
+
   std::optional<double> perform(protocol::CountGiving& step) {
     node_.giving += step.begins ? 1 : ~0u;
     return 10;

@@ -28,7 +28,8 @@ constexpr std::uint32_t kMostFlushes = 64;  // most unanswered messages of a rel
 bool can_wait(transport::Bytes message) {
   if (message.empty()) return false;
   auto kind = static_cast<wire::Kind>(message[0]);
-  return kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kSubscriptionEnd;
+  bool counted = kind == wire::Kind::kAnnounce && message.size() > 1 && message[1] != std::byte{0};
+  return counted || kind == wire::Kind::kBarrierArrive || kind == wire::Kind::kSubscriptionEnd;
 }
 
 // How long one sleep of the wait may last: until the wait expires, and at most kSleepNs.

@@ -16,6 +16,7 @@
 #include "runtime/sharing_reporter.h"
 #include "runtime/wait_reports.h"
 #include "runtime/wiring.h"
+#include "waiting/backoff.h"
 
 namespace terrane::runtime {
 namespace {
@@ -124,6 +125,8 @@ base::Result<> Node::start() {
   core.hosts = bootstrap_->hosts().data();
   bool clusters = options.value().clusters && !bootstrap_->clusters().empty();
   if (clusters) core.clusters = bootstrap_->clusters().data();
+  // Crowded nodes do better where who tells waits: the others get the processor (decision 0111).
+  core.counts_announcements = waiting::threads_fit_processors();
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
   core_ = std::make_unique<protocol::Core>(core);
   auto watching = space_->watch(&Node::on_fault, this);

@@ -117,12 +117,14 @@ PageSpace::Control PageSpace::control_at(std::byte* data) const {
   auto* populated = wanted + protocol::BlockSet::words_needed(blocks_);
   auto* kept = populated + protocol::BlockSet::words_needed(blocks_);
   auto* flushing = reinterpret_cast<std::atomic<std::uint32_t>*>(kept + 1);
-  auto used = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(flushing + 1) - data);
+  auto* announced = flushing + 1;
+  auto used = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(announced + 1) - data);
   return {words,
           words + blocks_,
           protocol::BlockSet(wanted, blocks_),
           protocol::BlockSet(populated, blocks_),
           flushing,
+          announced,
           kept,
           data + (used + kCacheLine - 1) / kCacheLine * kCacheLine};
 }

@@ -149,10 +149,11 @@ class PageSpace {
     std::atomic<std::uint32_t>* words = nullptr;   // home words
     std::atomic<std::uint32_t>* owners = nullptr;  // directory: owner + 1
     protocol::BlockSet wanted;
-    protocol::BlockSet populated;                    // blocks whose page has memory
-    std::atomic<std::uint32_t>* flushing = nullptr;  // threads of the node that store at homes
-    std::atomic<std::uint64_t>* kept = nullptr;      // pages and twins with memory, in blocks
-    std::byte* barriers = nullptr;                   // a cache line for each word
+    protocol::BlockSet populated;                     // blocks whose page has memory
+    std::atomic<std::uint32_t>* flushing = nullptr;   // threads of the node that store at homes
+    std::atomic<std::uint32_t>* announced = nullptr;  // announcements that the node has counted
+    std::atomic<std::uint64_t>* kept = nullptr;       // pages and twins with memory, in blocks
+    std::byte* barriers = nullptr;                    // a cache line for each word
   };
 
   PageSpace(const Options& options, NodeId self, std::uint32_t nodes);

@@ -56,6 +56,14 @@ void PageSteps::perform(protocol::LoadFlushing& step) {
   step.result = space_.control_of(step.node).flushing->load(std::memory_order_seq_cst);
 }
 
+void PageSteps::perform(const protocol::CountAnnounced&) {
+  space_.peers_[space_.self_.value].control.announced->fetch_add(1, std::memory_order_seq_cst);
+}
+
+void PageSteps::perform(protocol::LoadAnnounced& step) {
+  step.result = space_.control_of(step.node).announced->load(std::memory_order_seq_cst);
+}
+
 void PageSteps::perform(const protocol::CountGiving& step) {
   space_.giving_.fetch_add(step.begins ? 1 : ~0u, std::memory_order_seq_cst);
 }

@@ -20,6 +20,8 @@ class PageSteps {
   void perform(protocol::SwapWord& step);
   void perform(const protocol::CountFlush& step);
   void perform(protocol::LoadFlushing& step);
+  void perform(const protocol::CountAnnounced& step);
+  void perform(protocol::LoadAnnounced& step);
   void perform(const protocol::CountGiving& step);
   void perform(protocol::LoadGiving& step);
   void perform(protocol::SetWanted& step);

@@ -37,9 +37,7 @@ constexpr Search kSearches[] = {
 // MissKeepsVersion: a copy is missed between a push and the next push. GrantDuringFlush: a reader
 // asked during a flush. BarrierOwnNotices: notices reach a node by a lock alone, then by a barrier.
 // FlushKeepsVersion: a node flushes its writes between two pushes of the page. PipelineKeepsShort:
-// fewer blocks come than a pipelined request asked for. FenceTrustsUnapplied: a thread begins a
-// fence while another one of its node has learned what was announced, and has not dropped its
-// copies yet.
+// fewer blocks come than a pipelined request asked for.
 struct Start {
   std::string_view mutant;
   std::uint32_t nodes;
@@ -53,8 +51,7 @@ constexpr Start kStarts[] = {{"SettleUnconfirmed", 3, 1, Mix::kMix, Mix::kMix},
                              {"GrantDuringFlush", 0, 31'000, Mix::kMix, Mix::kMix},
                              {"BarrierOwnNotices", 3, 15'500, Mix::kMix, Mix::kMix},
                              {"FlushKeepsVersion", 3, 8'000},
-                             {"PipelineKeepsShort", 4, 7'500},
-                             {"FenceTrustsUnapplied", 0, 20261201000225300, Mix::kOnly, Mix::kMix}};
+                             {"PipelineKeepsShort", 4, 7'500}};
 
 // Planted faults that random histories show too rarely, and a script that shows each.
 struct Scripted {
@@ -69,7 +66,9 @@ constexpr Scripted kScripted[] = {{"FollowsFreed", "refresh_of_freed"},
                                   {"GatherApart", "join_after_exit"},
                                   {"PromoteForgetsWrites", "promoted_after_a_write"},
                                   {"ReadOnce", "home_moves_during_read"},
-                                  {"StoresBeforeReturn", "flush_to_returning_home"}};
+                                  {"StoresBeforeReturn", "flush_to_returning_home"},
+                                  {"FenceUncounted", "counted_fence"},
+                                  {"FenceTrustsUnapplied", "fence_beside_a_count"}};
 
 // A mechanism that another one covers: a written entry that leaves the view counts as written at
 // the next scan in any case (decision 53).

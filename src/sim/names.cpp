@@ -263,7 +263,9 @@ constexpr std::string_view kMarks[] = {"FaultWaitsForBusyBlock",
                                        "FenceHears",
                                        "FenceWaitsForSibling",
                                        "FenceWaitsForOther",
-                                       "FenceKeepsNamesAlone"};
+                                       "FenceKeepsNamesAlone",
+                                       "FenceCounts",
+                                       "FenceAwaitsCounted"};
 constexpr std::string_view kMutants[] = {"None",
                                          "DiffWords",
                                          "FlushWholeBlock",
@@ -452,6 +454,7 @@ constexpr std::string_view kMutants[] = {"None",
                                          "FenceWithoutRelease",
                                          "FenceUnannounced",
                                          "FenceAnswersEarly",
+                                         "FenceUncounted",
                                          "FenceTrustsIncomplete",
                                          "FenceForgetsNews",
                                          "FenceTrustsUnapplied",
@@ -470,15 +473,15 @@ constexpr std::string_view kFaults[] = {
     "Endless",   "Invariant",   "Malformed",     "BadAnswer",  "BadStep",     "WrongMessage",
     "FalseLoss", "TooMuchHeld", "InventedRace",  "MissedRace"};
 constexpr std::string_view kEvents[] = {
-    "lock acquire",   "lock try",      "lock hand-off",  "lock end turn",  "lock release",
-    "lock held",      "count change",  "count await",    "count sleep",    "count expire",
-    "count give up",  "barrier enter", "barrier gather", "barrier told",   "barrier arrive",
-    "barrier result", "barrier leave", "close interval", "learn",          "region allocate",
-    "region find",    "region extent", "region free",    "region dropped", "sc ask",
-    "sc await",       "sc installed",  "sc yielded",     "sc give back",   "sc serve",
-    "sc ready",       "ask notices",   "announce",       "next announced", "expire copies",
-    "expired",        "ask offer",     "offer made",     "ask adoption",   "await adoptions",
-    "adoption made",  "received"};
+    "lock acquire",    "lock try",      "lock hand-off",  "lock end turn",  "lock release",
+    "lock held",       "count change",  "count await",    "count sleep",    "count expire",
+    "count give up",   "barrier enter", "barrier gather", "barrier told",   "barrier arrive",
+    "barrier result",  "barrier leave", "close interval", "learn",          "region allocate",
+    "region find",     "region extent", "region free",    "region dropped", "sc ask",
+    "sc await",        "sc installed",  "sc yielded",     "sc give back",   "sc serve",
+    "sc ready",        "ask notices",   "announce",       "next announced", "await announced",
+    "expire copies",   "expired",       "ask offer",      "offer made",     "ask adoption",
+    "await adoptions", "adoption made", "received"};
 constexpr std::string_view kOps[] = {
     "load",        "store",      "lock",       "unlock",     "barrier",    "side barrier",
     "gather",      "add",        "set",        "await",      "post",       "take",

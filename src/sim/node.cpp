@@ -53,7 +53,7 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
   std::memset(words, 0, sizeof words);
   std::memset(owners, 0, sizeof owners);
   std::memset(wanted, 0, sizeof wanted);
-  flushing = giving = 0;
+  flushing = announced = giving = 0;
   for (auto& word : barrier_words) word = 0;
   std::memset(static_cast<void*>(told), 0, sizeof told);
   std::memset(static_cast<void*>(entries_.get()), 0, kMaxBlocks * sizeof entries_[0]);
@@ -76,7 +76,8 @@ void Node::begin(std::uint32_t self, const Setup& setup) {
                                      .hosts = hosts_,
                                      .clusters = clusters_,
                                      .barrier_arity = setup.barrier_arity,
-                                     .max_log_ranges = setup.max_log_ranges});
+                                     .max_log_ranges = setup.max_log_ranges,
+                                     .counts_announcements = setup.in_memory_barriers});
   std::memset(static_cast<void*>(history_.get()), 0, kMaxBlocks * sizeof history_[0]);
   protocol::BlockMemory memory{.entries = entries_.get(), .used = &kept_, .reached = reached_};
   for (int i = 0; i < protocol::BlockMemory::kSets; ++i) memory.sets[i] = sets_[i];

@@ -84,7 +84,8 @@ class Node {
   std::uint32_t flushing = 0;                                       // threads that store at homes
   protocol::CentralBarrier::Word barrier_words[kMaxBarriers] = {};  // only node 0's are used
   protocol::CentralBarrier::Told told[kMaxBarriers][2] = {};
-  std::uint32_t giving = 0;  // blocks being copied for nodes that take their homes by message
+  std::uint32_t announced = 0;  // counted announcements
+  std::uint32_t giving = 0;     // blocks being copied for nodes that take their homes by message
 
  private:
   void clear_memory(const Setup& setup);

@@ -110,6 +110,9 @@ std::string result(const protocol::AskAtomic& step, const BlockNames&) {
 std::string result(const protocol::LoadFlushing& step, const BlockNames&) {
   return fmt::format("{}", step.result);
 }
+std::string result(const protocol::LoadAnnounced& step, const BlockNames&) {
+  return fmt::format("{}", step.result);
+}
 std::string result(const protocol::LoadGiving& step, const BlockNames&) {
   return fmt::format("{}", step.result);
 }

@@ -471,16 +471,19 @@ struct NoticeReply {
 };
 
 // A fence of the sender's node: all intervals that it knows and of which it does not know that all
-// nodes have heard. Tail: its vector timestamp, and a notice set. The receiver answers at once.
-// Where there are more than two nodes, kAnnounceEnd says that all have answered. One announcement
-// of a node is under way at a time.
+// nodes have heard. Tail: its vector timestamp, and a notice set. If `counted` is 1, the sender has
+// counted it where all nodes see the count. Otherwise the receiver answers at once; where there are
+// more than two nodes, kAnnounceEnd says that all have answered; and one such announcement of a
+// node is under way at a time.
 struct Announce {
   Kind kind = Kind::kAnnounce;
-  std::uint8_t pad[3] = {};
+  std::uint8_t counted = 0;
+  std::uint8_t pad[2] = {};
 };
 struct AnnounceAnswer {
   Kind kind = Kind::kAnnounceAnswer;
-  std::uint8_t pad[3] = {};
+  std::uint8_t sees_count = 0;  // 1: the sender sees the count of the node that it answers
+  std::uint8_t pad[2] = {};
 };
 struct AnnounceEnd {
   Kind kind = Kind::kAnnounceEnd;

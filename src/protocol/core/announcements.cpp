@@ -23,16 +23,21 @@ void join(VectorTimestamp& into, const VectorTimestamp& from) {
 }  // namespace
 
 Announcements::Announcements(NodeId self, std::uint32_t nodes, std::uint64_t blocks,
-                             std::size_t most_kept, const IntervalLog& log, Outbox& outbox)
+                             std::size_t most_kept, std::vector<bool> seen, const IntervalLog& log,
+                             Outbox& outbox)
     : self_(self),
       nodes_(nodes),
       blocks_(blocks),
       most_kept_(most_kept),
+      seen_(std::move(seen)),
       log_(log),
       outbox_(outbox),
       covered_(nodes),
       incomplete_(nodes),
-      answers_(nodes) {}
+      answers_(nodes),
+      see_count_(nodes),
+      blind_(nodes - 1),
+      counted_(nodes) {}
 
 bool Announcements::covers(const VectorTimestamp& known) const {
   return is_within(known, covered_);
@@ -47,29 +52,49 @@ bool Announcements::others_will_cover() const {
 }
 
 void Announcements::announce(const Announce& event) {
+  if (event.counted) {
+    tell_counted();
+    return outbox_.resume_plain(event.waiter, 1);
+  }
   if (covers(log_.timestamp())) {
     look_quiet();
     return outbox_.resume_plain(event.waiter, 0);
   }
+  if (blind_ == 0) return outbox_.resume_plain(event.waiter, kCountFirst);
   waiters_.push_back(event.waiter);
   if (missing_ > 0) return mark(Mark::kFenceWaitsForSibling);
   if (others_will_cover()) return mark(Mark::kFenceWaitsForOther);
   begin();
 }
 
-void Announcements::begin() {
-  sent_ = log_.timestamp();
+std::vector<std::byte> Announcements::message(const VectorTimestamp& reach, bool counted) const {
   std::vector<std::byte> message;
-  wire::put(message, wire::Announce{});
-  put_bytes(message, std::as_bytes(std::span(sent_)));
+  wire::put(message, wire::Announce{.counted = static_cast<std::uint8_t>(counted ? 1 : 0)});
+  put_bytes(message, std::as_bytes(std::span(reach)));
   log_.write_since(covered_, message);
+  return message;
+}
+
+void Announcements::send_all(const std::vector<std::byte>& message) {
   for (std::uint32_t n = 0; n < nodes_; ++n) {
     if (n == self_.value) continue;
     put_bytes(outbox_.begin(), message);
     outbox_.send(NodeId{n});
-    answers_[n] = true;
-    ++missing_;
   }
+}
+
+// It was counted, so it is sent even if another thread has told the same meanwhile.
+void Announcements::tell_counted() {
+  mark(Mark::kFenceCounts);
+  send_all(message(log_.timestamp(), true));
+  join(covered_, log_.timestamp());
+}
+
+void Announcements::begin() {
+  sent_ = log_.timestamp();
+  send_all(message(sent_, false));
+  for (std::uint32_t n = 0; n < nodes_; ++n) answers_[n] = n != self_.value;
+  missing_ = nodes_ - 1;
   if (!mutant(Mutant::kFenceAnswersEarly)) return;
   join(covered_, sent_);
   resume_all();
@@ -90,18 +115,35 @@ void Announcements::resume_all() {
 }
 
 void Announcements::next(const NextAnnounced& event) {
-  if (heard_.empty() || mutant(Mutant::kFenceForgetsNews))
+  auto whole = next_whole();
+  if (whole == heard_.end() || mutant(Mutant::kFenceForgetsNews))
     return outbox_.resume_plain(event.waiter, 0);
   mark(Mark::kFenceHears);
-  put_bytes(outbox_.begin(), heard_.front().notices);
+  put_bytes(outbox_.begin(), whole->notices);
   outbox_.resume(event.waiter, 1);
 }
 
+void Announcements::await(const AwaitAnnounced& event) {
+  if (have_come(event.node, event.count)) return outbox_.resume_plain(event.waiter, 0);
+  mark(Mark::kFenceAwaitsCounted);
+  awaited_.push_back(event);
+}
+
+void Announcements::count(NodeId from) {
+  counted_[from.value].fetch_add(1, std::memory_order_release);
+  std::erase_if(awaited_, [&](const AwaitAnnounced& one) {
+    bool over = one.node == from && have_come(from, one.count);
+    if (over) outbox_.resume_plain(one.waiter, 0);
+    return over;
+  });
+}
+
 void Announcements::log_grew() {
-  while (!heard_.empty() && is_within(heard_.front().reach, log_.timestamp())) {
-    kept_ -= heard_.front().notices.size();
-    heard_.pop_front();
-  }
+  std::erase_if(heard_, [&](const Heard& one) {
+    bool known = is_within(one.reach, log_.timestamp());
+    if (known) kept_ -= one.notices.size();
+    return known;
+  });
   quiet_.store(false, std::memory_order_release);
 }
 
@@ -126,28 +168,41 @@ bool Announcements::received_announcement(NodeId from, Bytes message) {
   message = message.subspan(bytes);
   bool believed = heard.reach[self_.value] <= log_.timestamp()[self_.value] &&
                   log_.believable(message, self_, blocks_);
+  bool counted = head.counted != 0;
+  if (counted && !seen_[from.value]) return false;
   if (!believed || !incomplete_[from.value].empty()) return false;
   heard.notices.assign(message.begin(), message.end());
-  if (!is_whole(heard)) return false;
   // Of two nodes each has heard what the other one tells.
-  bool complete = nodes_ == 2 || mutant(Mutant::kFenceTrustsIncomplete);
+  bool complete = counted || nodes_ == 2 || mutant(Mutant::kFenceTrustsIncomplete);
   if (complete) join(covered_, heard.reach);
-  if (nodes_ > 2) incomplete_[from.value] = heard.reach;
+  if (nodes_ > 2 && !counted) incomplete_[from.value] = heard.reach;
   if (!is_within(heard.reach, log_.timestamp())) keep(std::move(heard));
   quiet_.store(false, std::memory_order_release);
-  wire::put(outbox_.begin(), wire::AnnounceAnswer{});
+  if (counted) {
+    count(from);
+    return true;
+  }
+  wire::put(
+      outbox_.begin(),
+      wire::AnnounceAnswer{.sees_count = static_cast<std::uint8_t>(seen_[from.value] ? 1 : 0)});
   outbox_.send(from);
   return true;
 }
 
-// Whether the notices bring this node up to the reach, from what it knows and has heard before.
+// Whether the notices bring this node up to the reach.
 bool Announcements::is_whole(const Heard& heard) const {
   VectorTimestamp reached = log_.timestamp();
-  for (const Heard& before : heard_) join(reached, before.reach);
   wire::for_each_entry(heard.notices, [&](const wire::NoticeEntry& entry) {
     reached[entry.node] = std::max(reached[entry.node], entry.top);
   });
   return is_within(heard.reach, reached);
+}
+
+// The first that this node can learn. An announcement leaves out what a third node has counted, and
+// what that node told may come later; a fence that must have learned it waits for that one as well.
+Announcements::Kept::const_iterator Announcements::next_whole() const {
+  return std::find_if(heard_.begin(), heard_.end(),
+                      [&](const Heard& one) { return is_whole(one); });
 }
 
 void Announcements::keep(Heard heard) {
@@ -175,6 +230,10 @@ bool Announcements::received_answer(NodeId from, Bytes message) {
   wire::AnnounceAnswer head;
   if (!wire::take(message, head) || !message.empty() || !answers_[from.value]) return false;
   answers_[from.value] = false;
+  if (head.sees_count != 0 && !see_count_[from.value]) {
+    see_count_[from.value] = true;
+    --blind_;
+  }
   if (--missing_ == 0) end();
   return true;
 }
@@ -189,7 +248,7 @@ bool Announcements::received_end(NodeId from, Bytes message) {
 }
 
 void Announcements::look_quiet() {
-  bool quiet = heard_.empty() && covers(log_.timestamp());
+  bool quiet = next_whole() == heard_.end() && covers(log_.timestamp());
   quiet_.store(quiet, std::memory_order_release);
 }
 

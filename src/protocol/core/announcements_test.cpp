@@ -153,14 +153,102 @@ TEST_F(AnnouncementsTest, AnAnswerThatNobodyAskedForIsMalformed) {
   EXPECT_TRUE(is_refused(to, 0, told.bytes)) << "the first one is under way";
 }
 
-TEST_F(AnnouncementsTest, AnAnnouncementThatNamesWhatItDoesNotHaveIsMalformed) {
+TEST_F(AnnouncementsTest, WhatDoesNotHaveAllThatItNamesIsNotLearned) {
   std::vector<std::byte> message;
   wire::put(message, wire::Announce{});
   VectorTimestamp reach{1, 0, 0};
   put_bytes(message, std::as_bytes(std::span(reach)));
-  EXPECT_TRUE(is_refused(1, 0, message)) << "interval 1 of node 0 is not in it";
-  wire::put(message, wire::NoticeEntry{.node = 0, .base = 0, .top = 1});
   EXPECT_FALSE(is_refused(1, 0, message));
+  EXPECT_FALSE(learns(1)) << "interval 1 of node 0 is not in it";
+  wire::put(message, wire::NoticeEntry{.node = 0, .base = 0, .top = 1});
+  EXPECT_FALSE(is_refused(2, 0, message));
+  EXPECT_TRUE(learns(2));
+}
+
+// All nodes see each other's counts.
+class CountedTest : public AnnouncementsTest {
+ protected:
+  CountedTest() {
+    job = TestJob(3, 1024, 2, ~0ull, nullptr, nullptr, true);
+    for (std::uint32_t n = 0; n < 3; ++n) {
+      close_interval(n, {n, 1});
+      is_announced(n);
+      job.deliver_all();
+      while (learns((n + 1) % 3)) {
+      }
+      while (learns((n + 2) % 3)) {
+      }
+    }
+    job.messages.clear();
+  }
+  // The node counts, and tells.
+  void tell(std::uint32_t node) {
+    job.resumed.clear();
+    job.step(node, Announce{kWaiter});
+    EXPECT_EQ(job.resumed[kWaiter.value].value, Announcements::kCountFirst);
+    job.step(node, Announce{kWaiter, true});
+    EXPECT_EQ(job.resumed[kWaiter.value].value, 1u);
+  }
+  bool have_come(std::uint32_t node, std::uint32_t from, std::uint32_t count) {
+    return job.core(node).announcements().have_come(NodeId{from}, count);
+  }
+};
+
+TEST_F(CountedTest, AFenceEndsBeforeOthersHaveHeard) {
+  close_interval(0, {8, 2});
+  tell(0);
+  EXPECT_TRUE(is_announced(0));
+  EXPECT_EQ(job.messages.size(), 2u);
+  job.deliver_all();
+  EXPECT_TRUE(learns(1));
+  EXPECT_TRUE(learns(2));
+  EXPECT_TRUE(is_announced(1)) << "node 0 has told it to all";
+}
+
+TEST_F(CountedTest, WhoSeesACountWaitsForTheAnnouncement) {
+  close_interval(0, {8, 2});
+  tell(0);
+  EXPECT_TRUE(have_come(1, 0, 0));
+  EXPECT_FALSE(have_come(1, 0, 1));
+  job.resumed.clear();
+  job.step(1, AwaitAnnounced{NodeId{0}, 1, kSibling});
+  EXPECT_FALSE(job.was_resumed(kSibling.value));
+  job.deliver_all();
+  EXPECT_TRUE(job.was_resumed(kSibling.value));
+  EXPECT_TRUE(have_come(1, 0, 1));
+  job.resumed.clear();
+  job.step(1, AwaitAnnounced{NodeId{0}, 1, kSibling});
+  EXPECT_TRUE(job.was_resumed(kSibling.value));
+}
+
+TEST_F(CountedTest, WhatAnAnnouncementLeavesOutIsLearnedFirst) {
+  close_interval(0, {8, 2});
+  tell(0);
+  // Node 1 hears, node 2 does not yet.
+  ASSERT_EQ(job.messages.size(), 2u);
+  TestJob::Message late = job.messages.back();
+  job.messages.pop_back();
+  job.deliver_all();
+  EXPECT_TRUE(learns(1));
+  close_interval(1, {40, 1});
+  tell(1);
+  job.deliver_all();
+  EXPECT_FALSE(learns(2)) << "what node 0 told is not there";
+  job.messages.push_back(late);
+  job.deliver_all();
+  EXPECT_TRUE(learns(2));
+  EXPECT_TRUE(learns(2));
+  EXPECT_EQ(known(2, 0), 2u);
+  EXPECT_EQ(known(2, 1), 2u);
+  EXPECT_FALSE(learns(2));
+}
+
+TEST_F(AnnouncementsTest, ACountThatNobodySeesIsMalformed) {
+  std::vector<std::byte> message;
+  wire::put(message, wire::Announce{.counted = 1});
+  VectorTimestamp reach{0, 0, 0};
+  put_bytes(message, std::as_bytes(std::span(reach)));
+  EXPECT_TRUE(is_refused(1, 0, message));
 }
 
 TEST_F(TwoNodesTest, WhoNeverMakesAFenceKeepsNoMoreThanALimit) {

@@ -13,6 +13,14 @@ BlockRange sc_blocks(const CoreConfig& config) {
   return {first, config.blocks - first};
 }
 
+// By node, whether this one sees its count of announcements.
+std::vector<bool> counts_seen(const CoreConfig& config) {
+  std::vector<bool> seen(config.nodes);
+  for (std::uint32_t n = 0; n < config.nodes && config.counts_announcements; ++n)
+    seen[n] = config.reached == nullptr || config.reached[n];
+  return seen;
+}
+
 }  // namespace
 
 Core::Core(const CoreConfig& config)
@@ -37,7 +45,8 @@ Core::Core(const CoreConfig& config)
       offers_(config.self, outbox_),
       notices_(config.self, config.nodes, config.blocks, log_, outbox_),
       announcements_(config.self, config.nodes, config.blocks,
-                     config.max_log_ranges * sizeof(BlockRange), log_, outbox_),
+                     config.max_log_ranges * sizeof(BlockRange), counts_seen(config), log_,
+                     outbox_),
       adoptions_(config.self, config.nodes, outbox_) {}
 
 void Core::step(const Event& event, Effects& out) {
@@ -93,6 +102,7 @@ void Core::step(const Event& event, Effects& out) {
                  [&](const AskNotices& e) { notices_.ask(e); },
                  [&](const Announce& e) { announcements_.announce(e); },
                  [&](const NextAnnounced& e) { announcements_.next(e); },
+                 [&](const AwaitAnnounced& e) { announcements_.await(e); },
                  [&](const ExpireCopies& e) { expiry_.begin(e); },
                  [&](const Expired& e) { expiry_.expired(e.origin, e.waiter); },
                  [&](const AskOffer& e) { offers_.ask(e); },

@@ -33,6 +33,8 @@ struct CoreConfig {
   const std::uint32_t* clusters = nullptr;  // by node, as hosts; all nodes of a host have the same
   std::uint32_t barrier_arity = 4;
   std::uint32_t max_log_ranges = 1 << 16;  // write notices that are kept to be passed on
+  // Fences count what they announce in memory, for nodes that reach it (announcements.h).
+  bool counts_announcements = false;
 };
 
 // The part of a node's protocol that speaks in messages: locks, counts, barriers, notices,

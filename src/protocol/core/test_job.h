@@ -25,15 +25,17 @@ class TestJob {
 
   explicit TestJob(std::uint32_t nodes, std::uint64_t blocks = 1024, std::uint32_t arity = 2,
                    std::uint64_t sc_first = ~0ull, const std::uint32_t* hosts = nullptr,
-                   const std::uint32_t* clusters = nullptr) {
+                   const std::uint32_t* clusters = nullptr, bool counts_announcements = false) {
     for (std::uint32_t n = 0; n < nodes; ++n) {
-      cores_.push_back(std::make_unique<Core>(CoreConfig{.self = NodeId{n},
-                                                         .nodes = nodes,
-                                                         .blocks = blocks,
-                                                         .sc_first = sc_first,
-                                                         .hosts = hosts,
-                                                         .clusters = clusters,
-                                                         .barrier_arity = arity}));
+      cores_.push_back(
+          std::make_unique<Core>(CoreConfig{.self = NodeId{n},
+                                            .nodes = nodes,
+                                            .blocks = blocks,
+                                            .sc_first = sc_first,
+                                            .hosts = hosts,
+                                            .clusters = clusters,
+                                            .barrier_arity = arity,
+                                            .counts_announcements = counts_announcements}));
     }
   }
 

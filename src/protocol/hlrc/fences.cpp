@@ -8,6 +8,7 @@ Task<bool> Fences::fence(Strand& s) {
   if (node_.config.nodes == 1 || node_.config.sequential) co_return false;
   node_.predictor.acquired(true);
   if (!mutant(Mutant::kFenceWithoutRelease)) co_await releases_.release(s);
+  co_await await_counted(s);
   bool moved = co_await hear(s);
   co_await await_others(s);
   bool leases = !moved && node_.has_leases() && !mutant(Mutant::kFenceKeepsLeases);
@@ -15,8 +16,32 @@ Task<bool> Fences::fence(Strand& s) {
   if (node_.core.announcements().is_quiet()) co_return moved;
   if (mutant(Mutant::kFenceUnannounced)) co_return moved;
   Event announce = Announce{s.waiter()};
-  while (co_await s.call(announce) != 0) moved = true;
+  std::uint64_t answer = co_await s.call(announce);
+  while (answer != 0) {
+    moved = true;
+    if (answer == Announcements::kCountFirst) co_await tell_counted(s);
+    answer = co_await s.call(announce);
+  }
   co_return moved;
+}
+
+// Who sees this node's later stores sees the count as well, and waits for the announcement.
+Task<> Fences::tell_counted(Strand& s) {
+  if (!mutant(Mutant::kFenceUncounted)) co_await s.perform(CountAnnounced{});
+  Event announce = Announce{s.waiter(), true};
+  co_await s.call(announce);
+}
+
+Task<> Fences::await_counted(Strand& s) {
+  const Announcements& announcements = node_.core.announcements();
+  for (std::uint32_t n = 0; n < node_.config.nodes; ++n) {
+    NodeId node{n};
+    if (node == node_.config.self || !node_.reaches(node)) continue;
+    std::uint32_t count = co_await s.perform(LoadAnnounced{node});
+    if (announcements.have_come(node, count)) continue;
+    Event await = AwaitAnnounced{node, count, s.waiter()};
+    co_await s.call(await);
+  }
 }
 
 // Another thread may have learned what was told here, and not have dropped its copies yet: it holds

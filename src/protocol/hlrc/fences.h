@@ -9,8 +9,8 @@ inline namespace TERRANE_PROTOCOL_VARIANT {
 
 // Fences: a release and an acquire without a lock, as OpenMP's flush. What the threads of a node
 // have written or known when one of them begins a fence, every thread sees that begins a fence
-// after this one has ended. A fence ends when all nodes have heard of it. One that finds nothing
-// new sends nothing.
+// after this one has ended. A fence ends when all nodes have heard of it, or see that they have to
+// wait for it. One that finds nothing new sends nothing.
 class Fences {
  public:
   Fences(NodeState& node, Releases& releases, Acquires& acquires)
@@ -22,6 +22,8 @@ class Fences {
 
  private:
   Task<bool> hear(Strand& s);
+  Task<> tell_counted(Strand& s);
+  Task<> await_counted(Strand& s);
   Task<> await_others(Strand& s);
 
   NodeState& node_;

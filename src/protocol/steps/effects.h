@@ -231,12 +231,19 @@ struct AskNotices {
 // Fences (hlrc/fences.h).
 struct Announce {
   WaiterId waiter;
-};  // resumed with 0 when all nodes have heard of all intervals that this node knows; with 1: ask
-    // again
+  bool counted = false;
+};  // resumed with 0 when all nodes have heard of all intervals that this node knows, or will have
+    // before a fence that begins from now on; with 1: ask again; with Announcements::kCountFirst:
+    // step CountAnnounced, then ask with `counted`
 struct NextAnnounced {
   WaiterId waiter;
 };  // resumed at once: 1 and a notice set that another node has announced and that is to be learned
     // here; 0: there is none
+struct AwaitAnnounced {
+  NodeId node;
+  std::uint32_t count;
+  WaiterId waiter;
+};  // resumed when so many counted announcements have come from the node (LoadAnnounced)
 struct ScGiveBack {
   BlockId block;
   bool spares;
@@ -294,8 +301,8 @@ using Event =
                  BarrierTold, BarrierArrive, BarrierResult, BarrierLeave, CloseInterval, Learn,
                  RegionAllocate, RegionFind, RegionExtent, RegionFree, RegionDropped, ScAsk,
                  ScAwait, ScInstalled, ScYielded, ScGiveBack, ScServe, ScReady, AskNotices,
-                 Announce, NextAnnounced, ExpireCopies, Expired, AskOffer, OfferMade, AskAdoption,
-                 AwaitAdoptions, AdoptionMade, Received>;
+                 Announce, NextAnnounced, AwaitAnnounced, ExpireCopies, Expired, AskOffer,
+                 OfferMade, AskAdoption, AwaitAdoptions, AdoptionMade, Received>;
 
 // kRemote: the payload is the grant's notice set. kHeldAlready: the waiter itself holds the lock;
 // nothing was done. kWithBlocks: as kRemote, and the grant carries blocks; the payload is a

@@ -273,6 +273,8 @@ enum class Mark : std::uint8_t {
   kFenceWaitsForSibling,
   kFenceWaitsForOther,
   kFenceKeepsNamesAlone,
+  kFenceCounts,         // an announcement without answers
+  kFenceAwaitsCounted,  // one was counted, and has not come yet
   kCount,
 };
 
@@ -472,6 +474,7 @@ enum class Mutant : std::uint8_t {
   kFenceWithoutRelease,    // tells nothing of what was written since the last release
   kFenceUnannounced,       // ends without having told the other nodes
   kFenceAnswersEarly,      // ends before they have heard it
+  kFenceUncounted,         // an announcement without an answer is not counted
   kFenceTrustsIncomplete,  // of what another node tells, trusts that all have heard it already
   kFenceForgetsNews,       // does not acquire what others have told
   kFenceTrustsUnapplied,   // takes what another thread has learned for applied

@@ -491,6 +491,17 @@ struct KeepPush {
   bool result = false;
 };
 
+// Counts one more announcement of this node, which is about to be sent to all nodes.
+struct CountAnnounced {
+  static constexpr std::string_view kName = "CountAnnounced";
+};
+// Result: how many announcements the node has counted (CountAnnounced), modulo 2^32.
+struct LoadAnnounced {
+  static constexpr std::string_view kName = "LoadAnnounced";
+  NodeId node;
+  std::uint32_t result = 0;
+};
+
 using Step =
     std::variant<Pause, Wait, Wake, Call, Tell, ArriveInMemory, Gather, LoadWord, StoreWord,
                  SwapWord, CountFlush, LoadFlushing, CountGiving, LoadGiving, SetWanted, TakeWanted,
@@ -499,7 +510,7 @@ using Step =
                  StoreDiff, PostDiff, CompareHome, CloseAccesses, AwaitFlush, StoreHome, Merge,
                  PerformAtomic, Patch, Fetch, PostFetch, AskAtomic, TakePush, ForgetPushes,
                  EndSubscription, TakeGranted, SendBuffer, ReadBlock, ApplyDiff, SendMessage,
-                 SendPush, SendPushes, KeepPush>;
+                 SendPush, SendPushes, KeepPush, CountAnnounced, LoadAnnounced>;
 
 // The index of a kind in Step.
 template <typename Kind, std::size_t at = 0>

@@ -40,6 +40,7 @@ class Parser {
   void atomic(Words& words, Op& op);
   static void barrier(Words& words, Op& op);
   void flag(Words& words, Op& op, OpKind kind);
+  static void count(Words& words, Op& op, OpKind kind);
   void evict(Words& words, Op& op);
   void place(Words& words, Op& op);
   void messages(Words& words, Statement::Kind kind);
@@ -296,6 +297,12 @@ void Parser::operation(Words& words, Op& op) {
     flag(words, op, OpKind::kFlagStore);
   } else if (words.accept("await")) {
     flag(words, op, OpKind::kFlagAwait);
+  } else if (words.accept("add")) {
+    count(words, op, OpKind::kAdd);
+  } else if (words.accept("reach")) {
+    count(words, op, OpKind::kAwait);
+  } else if (words.accept("fence")) {
+    op.kind = OpKind::kFence;
   } else if (words.accept("evict")) {
     evict(words, op);
   } else if (words.accept("allocate")) {
@@ -307,7 +314,7 @@ void Parser::operation(Words& words, Op& op) {
   } else {
     words.expected(
         "'read', 'write', 'atomic', 'lock', 'unlock', 'barrier', 'gather', 'promote', 'flag', "
-        "'await', 'evict', 'allocate', 'free' or 'continue'");
+        "'await', 'add', 'reach', 'fence', 'evict', 'allocate', 'free' or 'continue'");
   }
 }
 
@@ -377,6 +384,14 @@ void Parser::flag(Words& words, Op& op, OpKind kind) {
   op.kind = kind;
   access(words, op);
   if (op.size != kWordBytes) bad_line("expected a word of {} bytes", kWordBytes);
+  words.expect("=");
+  op.value = words.number("a value");
+}
+
+// add COUNT = VALUE, reach COUNT = VALUE
+void Parser::count(Words& words, Op& op, OpKind kind) {
+  op.kind = kind;
+  op.at = static_cast<std::uint32_t>(words.number("the number of a count", 0, kMaxMeetings - 1));
   words.expect("=");
   op.value = words.number("a value");
 }
