@@ -72,6 +72,16 @@ struct History::Steps {
     return true;
   }
 
+  bool perform(protocol::CountAnnounced&) {
+    ++history.nodes_[actor.node].announced;
+    return true;
+  }
+
+  bool perform(protocol::LoadAnnounced& step) {
+    step.result = history.nodes_[step.node.value].announced;
+    return true;
+  }
+
   // The difference goes to its home in a message of its own, or in one with other differences for
   // that home.
   bool perform(protocol::PostDiff& step) {

@@ -74,16 +74,6 @@ class Mover::Steps {
     return true;
   }
 
-  bool perform(Actor& a, protocol::CountAnnounced&) {
-    ++nodes_[a.node].announced;
-    return true;
-  }
-
-  bool perform(Actor&, protocol::LoadAnnounced& step) {
-    step.result = nodes_[step.node.value].announced;
-    return true;
-  }
-
   bool perform(Actor& a, protocol::CountGiving& step) {
     nodes_[a.node].giving += step.begins ? 1 : ~0u;
     return true;
