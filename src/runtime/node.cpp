@@ -125,7 +125,7 @@ base::Result<> Node::start() {
   core.hosts = bootstrap_->hosts().data();
   bool clusters = options.value().clusters && !bootstrap_->clusters().empty();
   if (clusters) core.clusters = bootstrap_->clusters().data();
-  // Crowded nodes do better where who tells waits: the others get the processor (decision 0111).
+  // On crowded processors a node that waits for answers leaves the processor to the others (0111).
   core.counts_announcements = waiting::threads_fit_processors();
   core.max_log_ranges = static_cast<std::uint32_t>(options.value().log_ranges);
   core_ = std::make_unique<protocol::Core>(core);

@@ -25,7 +25,8 @@ Task<bool> Fences::fence(Strand& s) {
   co_return moved;
 }
 
-// Who sees this node's later stores sees the count as well, and waits for the announcement.
+// A thread of another node that sees this node's later stores sees the count as well, and waits for
+// the announcement.
 Task<> Fences::tell_counted(Strand& s) {
   if (!mutant(Mutant::kFenceUncounted)) co_await s.perform(CountAnnounced{});
   Event announce = Announce{s.waiter(), true};
